@@ -8,8 +8,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A daemon thread that removes learners when their leases expire. The thread checks all leases every quarter of the lease time,
- * but at least once a second. Leases are extended by the time in which this process did not run (SIGSTOP, a suspended virtual
- * machine, a long garbage collection), or did not serve, because learners could not reconnect during that time.
+ * but at least once a second. Learners cannot reconnect while this process does not run (SIGSTOP, a suspended virtual machine, a
+ * long garbage collection) or does not serve, so the thread extends the leases by that time.
  */
 final class LeaseTimer implements AutoCloseable {
     private static final long MIN_PERIOD_NS = TimeUnit.MILLISECONDS.toNanos(10);
@@ -45,7 +45,7 @@ final class LeaseTimer implements AutoCloseable {
             lastTickNs = nowNs;
             return;
         }
-        // Of the time since the last check, two periods do not count as a pause, because a busy machine wakes threads late.
+        // Only the time beyond two periods counts as a pause, because a busy machine wakes threads late.
         long pausedNs = nowNs - lastTickNs - 2 * periodNs;
         lastTickNs = nowNs;
         if (pausedNs > 0) {

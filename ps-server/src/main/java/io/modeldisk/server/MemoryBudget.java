@@ -17,9 +17,9 @@ import io.modeldisk.server.consistency.RoundMarks;
  * memory. Without this check, Linux could kill the process when memory runs out, and some threads could fail when the Java heap
  * is full.
  *
- * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for
- *     16-bit types, the sums of gradients under bsp if no device has them, data on its way to a device,
- *     copies of blocks for checkpoints and for readers of one round, and buffers for received data and for records
+ * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for 16-bit types,
+ *     the sums of gradients under bsp if no device holds them, data on its way to a device, copies of blocks for checkpoints and
+ *     for readers of one round, and buffers for received data and for records
  * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
  *     their weights
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
@@ -54,7 +54,7 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
             : CheckpointSettings.COPIES * (block + stateBytes);
         long recordBytes = context.journal == null ? 0 : 2L * RecordLog.DEFAULT_BUFFER_BYTES;
         if (context.backups != null) {
-            // Two buffers for the records of a primary, and one for the records that a backup gets.
+            // Two buffers for the records of a primary, and one for the records that a backup receives.
             recordBytes += 3L * context.backups.bufferBytes();
         }
         return new MemoryBudget(
@@ -75,7 +75,7 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
      *
      * @param learners the number of learners that the shard must support
      * @param maxHeapBytes the maximum size of the Java heap of this process
-     * @param limit the memory that the machine or the control group of this process has available
+     * @param limit the available memory of the machine or of the control group of this process
      * @throws IllegalArgumentException if the shard does not fit; the message states the needed memory, the available memory and
      *     a remedy
      */

@@ -38,7 +38,8 @@ public final class ParameterServer implements AutoCloseable {
     /**
      * Reads the weights of a shard and starts a server for the shard.
      *
-     * @param beforeServing the action between the two, such as closing a {@link StandbyServer} at the same address
+     * @param beforeServing the action that runs after the weights were read and before the server starts, such as closing a
+     *     {@link StandbyServer} at the same address
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the weights cannot be read, or the server cannot listen at its address
      */
@@ -50,7 +51,7 @@ public final class ParameterServer implements AutoCloseable {
             shard.awaitOtherShards();
             beforeServing.run();
             server = TargetServer.launch(shard.target(), context.network);
-            // Learners that were restored from records can connect only now.
+            // Learners that were restored from records can connect only from now on, so their leases begin now.
             shard.learners().restartLeases();
             timer.start();
             shard.startCheckpoints();
@@ -64,7 +65,7 @@ public final class ParameterServer implements AutoCloseable {
         }
     }
 
-    /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
+    /** The address at which the server listens. If port 0 was requested, the address contains the port that the kernel chose. */
     public InetSocketAddress localAddress() {
         return server.localAddress();
     }
@@ -85,7 +86,7 @@ public final class ParameterServer implements AutoCloseable {
         return server.bufferBytes();
     }
 
-    /** The part of {@link #bufferBytes} that neither a session nor a write in progress occupies. */
+    /** The part of {@link #bufferBytes} that no session and no write in progress uses. */
     public long freeBufferBytes() {
         return server.freeBufferBytes();
     }
@@ -96,8 +97,8 @@ public final class ParameterServer implements AutoCloseable {
     }
 
     /**
-     * Checks that the server works: that it serves its connections, and that no thread keeps the lock of a block. The call does
-     * not return as long as a lock is kept. Returns the progress of the shard, or nothing if the server is closed.
+     * Checks that the server serves its connections and that every block can be locked. While a thread holds the lock of a block,
+     * this method blocks. Returns the counters of the shard; empty if the server is closed.
      *
      * @throws IOException if the server does not serve its connections
      */
@@ -115,9 +116,9 @@ public final class ParameterServer implements AutoCloseable {
     }
 
     /**
-     * Stops the server for a planned end. If the shard takes checkpoints, takes a last one, so no push is lost that the
-     * shard has acknowledged. Waits as long as this or another shard makes progress with this checkpoint. A shard that
-     * must go back is closed without this method.
+     * Stops the server in a planned shutdown. If the shard takes checkpoints, this method first takes a last one, so no
+     * acknowledged push is lost. The method waits while this shard or another shard makes progress with that checkpoint. A shard
+     * that must go back to an earlier checkpoint is stopped with {@link #close} instead.
      */
     public void stop() {
         shard.saveLast(server::close);

@@ -47,7 +47,7 @@ public final class ServerContext {
     /** The default lease: the time within which a learner must reconnect after its connection is lost. */
     public static final Duration DEFAULT_LEASE = Duration.ofSeconds(5);
 
-    /** The default memory for weights that change while initiators read one round: 256 MiB. */
+    /** The default memory for copies of weights that change while initiators read one round: 256 MiB. */
     public static final long DEFAULT_READER_BYTES = 256 << 20;
 
     /** The number of sessions between a mount and each shard: one for training and one for the status. */
@@ -73,16 +73,19 @@ public final class ServerContext {
     DeviceTarget device;
     public TargetPortGroups portGroups = TargetPortGroups.single();
     public final TargetContext network = new TargetContext();
-    Consumer<Throwable> lost = e -> log().error("the shard is of no use any more", e);
+    Consumer<Throwable> lost = e -> log().error("the shard has failed and can no longer be used", e);
     Runnable goBack = () -> log().error(
-        "this shard must start again from the newest checkpoint, and takes no more checkpoints until then");
-    /** Makes a backup the primary soon, on another thread. Returns false if no backup is in sync. */
+        "this shard must restart from the newest checkpoint, and takes no more checkpoints until then");
+    /**
+     * Requests a handover, which another thread performs soon: a backup becomes the primary. Returns false if no backup is in
+     * sync.
+     */
     public BooleanSupplier handOver = () -> false;
     BooleanSupplier mayServe = () -> true;
     NanoClock clock = NanoClock.SYSTEM;
     /**
-     * The lowest epoch of a primary from which a backup accepts records. A process that starts anew in an epoch must not get
-     * records of the previous primary.
+     * The lowest epoch of a primary from which a backup accepts records. A process that restarts from a checkpoint in an epoch
+     * must not apply records of an earlier epoch.
      */
     public long lowestEpoch;
     /**
@@ -158,8 +161,8 @@ public final class ServerContext {
 
     /**
      * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If there are several target port
-     * groups, the shard addresses of the other groups follow, one group after the other. If the list is empty, discovery
-     * returns only this shard.
+     * groups, the list contains the addresses of all shards in the first group, then those in the second group, and so on. If the
+     * list is empty, discovery returns only this shard.
      */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
@@ -167,8 +170,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets that other processes may serve this shard too. The shard then starts as a backup, which serves nobody. After
-     * {@link ShardModel#lead} it is the primary. By default, there are no backups.
+     * Allows other processes to serve this shard too. The shard then starts as a backup, which serves no learners, and becomes
+     * the primary in {@link ShardModel#lead}. By default, there are no backups.
      */
     public ServerContext backups(BackupSettings backupSettings) {
         this.backups = backupSettings;
@@ -176,8 +179,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the target port groups of this shard. Each process that serves or may serve the shard is one group. The caller changes
-     * the states of the groups while the server runs. By default this process is the only one.
+     * Sets the target port groups of this shard. Each process that serves or may serve the shard has its own group. The caller
+     * changes the states of the groups while the server runs. By default, the group of this process is the only one.
      */
     public ServerContext portGroups(TargetPortGroups groups) {
         this.portGroups = groups;
@@ -186,7 +189,7 @@ public final class ServerContext {
 
     /**
      * Changes the settings of the iSCSI server: access policy, datamovers and limits. The shard sets portals and clock. By
-     * default, every user of this machine may connect, and nobody else.
+     * default, only users of this machine are allowed to connect.
      */
     public ServerContext network(Consumer<TargetContext> changes) {
         changes.accept(network);
@@ -251,16 +254,20 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the device that keeps the weights and applies gradients, and how it is used. By default, the CPU does. */
+    /**
+     * Sets the device that keeps the weights and applies gradients, and how the shard uses it. By default, the shard uses only
+     * the CPU.
+     */
     public ServerContext device(DeviceTarget target) {
         this.device = target;
         return this;
     }
 
     /**
-     * Sets the action after a failure that makes the shard useless: of the device, or of the thread that keeps the
-     * records. It is called once, before any command fails because of the failure. It must not close the shard in the same
-     * thread. By default, an error is logged, and every command or every change fails from then on.
+     * Sets the action for a failure after which the shard cannot continue: a failure of the device, or of the thread that keeps
+     * the records. The action is called once, before any command fails because of the failure. The action must not close the
+     * shard in the thread that calls it. By default, the shard logs an error. From then on, every command fails if the device has
+     * failed, and every change fails if the thread has failed.
      */
     public ServerContext lost(Consumer<Throwable> action) {
         this.lost = action;
@@ -268,8 +275,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the action that closes this shard and launches it again. The shard calls the action in bsp, on a thread of its own, if
-     * another shard of the model has gone back to a checkpoint. By default, an error is logged.
+     * Sets the action that closes this shard and launches it again. In bsp, if another shard of the model has gone back to a
+     * checkpoint, the shard calls the action on a separate thread. By default, an error is logged.
      */
     public ServerContext goBack(Runnable action) {
         this.goBack = action;
@@ -277,9 +284,9 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the function that returns whether this shard may serve at this moment. As long as it returns false, the shard has no
-     * connections, acknowledges nothing, takes no checkpoint and ends no lease. By default, the shard may always serve. The
-     * function must be cheap, because each command calls it.
+     * Sets the function that returns whether this shard may serve at this moment. While the function returns false, the shard
+     * accepts no connections, acknowledges no commands, takes no checkpoint and ends no lease. By default, the shard may always
+     * serve. The function must be fast, because each command calls it.
      */
     public ServerContext mayServe(BooleanSupplier permission) {
         this.mayServe = permission;
@@ -293,8 +300,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the maximum memory for weights that change under {@code bsp} while initiators read one round, from 0. The shard uses
-     * at most its size.
+     * Sets the maximum memory in bytes, at least 0, for copies of weights that change under {@code bsp} while initiators read one
+     * round. The copies never need more memory than the weights of the shard.
      */
     public ServerContext readerBytes(long bytes) {
         this.readerBytes = bytes;
@@ -325,7 +332,8 @@ public final class ServerContext {
         check(aggregator != null && aggregatorSpecification != null,
             "aggregator=%s must be a specification such as sgd:lr=0.1", aggregatorSpecification);
         check(journal == null || checkpoints != null && checkpoints.state().equals(journal.state()),
-            "the journal %s needs checkpoints in the same directory, which cut it", journal);
+            "the journal %s needs checkpoints in the same directory, because each checkpoint shortens the journal",
+            journal);
         validateSource();
         mode = ConsistencyMode.parse(consistency);
         check(mode.appliesWholeRounds() || !aggregator.needsWholeRounds(),
@@ -389,8 +397,8 @@ public final class ServerContext {
     }
 
     /**
-     * Checks that the list of portals has the address of this shard at the right index. Otherwise, learners would use the wrong
-     * shards.
+     * Checks that the list of portals contains the address of this shard at the right index. Otherwise, learners would use the
+     * wrong shards.
      */
     private void validatePortals(InetSocketAddress listen) {
         int groups = portGroups.count();
@@ -428,7 +436,10 @@ public final class ServerContext {
         return described;
     }
 
-    /** Returns the logger. It is no constant, because the help of the command reads the defaults, and does not need the log. */
+    /**
+     * Returns the logger. It is not a constant, because the help of the command loads this class for its default values, but does
+     * not need a log.
+     */
     private static Logger log() {
         return LogManager.getLogger(ServerContext.class);
     }
@@ -439,12 +450,15 @@ public final class ServerContext {
         }
     }
 
-    /** The facts of the model and of this shard. May be called after {@link #conclude}. */
+    /** The facts of the model and of this shard; null before {@link #conclude}. */
     public ModelFacts facts() {
         return facts;
     }
 
-    /** The memory for weights that change while initiators read one round: at most the size of the shard, and 0 without bsp. */
+    /**
+     * The memory for copies of weights that change while initiators read one round: at most the size of the shard, and 0 without
+     * bsp.
+     */
     long keptBytes() {
         return mode.appliesWholeRounds()
             ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())

@@ -42,11 +42,13 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * A shard of a model in memory, without a network. {@link ParameterServer} serves a shard over iSCSI; tests and other programs
- * may use the shard directly. Thread-safe. The owner of a shard must call {@link #expire} periodically.
+ * can use the shard directly. Thread-safe. The code that opens a shard must call {@link #expire} periodically.
  */
 public final class ShardModel extends Shard implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
-    /** The time for which a shard that stops waits for a directory that does not answer, such as one on a disk that hangs. */
+    /**
+     * A shard that stops waits this long for a checkpoint directory that does not respond, for example because its disk hangs.
+     */
     private static final Duration HANG = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(1);
 
@@ -92,7 +94,8 @@ public final class ShardModel extends Shard implements AutoCloseable {
         ModelFacts facts = context.facts().in(
             context.checkpoints == null ? ModelFacts.NO_STATE : context.checkpoints.identity());
         BlockLayout layout = new BlockLayout(facts.bytesOfShard(), facts.blockSizeBytes());
-        // Before the checkpoint is loaded, because a former primary may still write to the journal behind it.
+        // The journal is opened before the checkpoint is loaded: a previous process of this shard may still append to the journal
+        // and take checkpoints, until this process holds the lock of the journal.
         JournalDirectory journal = context.journal == null
             ? null
             : JournalDirectory.open(context.journal, facts, context.clock);
@@ -115,7 +118,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
             Learners learners = new Learners(facts.learners(), facts.minLearners(), context.lease,
                 budget.learnersIn(maxHeapBytes), layout, context.clock);
             if (restored.number() > 0) {
-                // Before the consistency mode opens the first round of each block.
+                // This call must precede the creation of the consistency mode, which opens the first round of each block.
                 learners.resumeAfter(restored.round());
             }
             shard = new ShardModel(context, facts, store, learners,
@@ -138,7 +141,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /** Returns the reason why gradients must arrive in host memory; null if they may arrive in that of a device. */
+    /** Returns the reason why gradients must arrive in host memory; null if they may arrive in device memory. */
     private static String hostPushes(ServerContext context) {
         if (context.journal != null || context.backups != null) {
             return "the host needs the gradients for its journal or its backups";
@@ -146,7 +149,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         return context.network.mayReachDevices() ? null : "it needs --datamover iser";
     }
 
-    /** Replays the journal, if the shard has one, and writes each change to it from now on. */
+    /** Replays the journal, if the shard has one, and from now on writes each change to the journal. */
     private void keepRecords(JournalDirectory directory) throws IOException {
         if (context.journal != null) {
             JournalSink journal = JournalSink.open(directory, context.journal, facts(), restored.id(),
@@ -163,7 +166,8 @@ public final class ShardModel extends Shard implements AutoCloseable {
      * Takes checkpoints from now on, if the shard has a directory for them.
      *
      * @param newest the newest checkpoint
-     * @param history the number of the history that the shard continues without a loss; 0 if it has started from the checkpoint
+     * @param history the number of the history that the shard continues without a loss; 0 if the shard has started from {@code
+     *     newest}
      */
     private void takeCheckpoints(CheckpointStatus newest, long history) throws IOException {
         if (context.checkpoints == null) {
@@ -240,7 +244,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
      * @param epoch the epoch of this process as the primary
      * @param own the name of this process
      * @param members the backups that may become the primary
-     * @return the backups, to which the caller adds the processes that are backups
+     * @return the backups of this primary; the caller adds the other processes of the shard to them
      * @throws IOException if there is no memory for the records
      */
     public Backups lead(long epoch, String own, BackupMembers members) throws IOException {
@@ -253,8 +257,8 @@ public final class ShardModel extends Shard implements AutoCloseable {
     }
 
     /**
-     * Takes checkpoints from now on, if the shard takes any, because this process has started the shard. If it continues the last
-     * checkpoint of a shard that stopped in order, it continues its history too.
+     * Takes checkpoints from now on, if the shard has a directory for them. Called by a primary that started from a checkpoint or
+     * from the initial weights. If that checkpoint was the last one before an orderly stop, the shard also continues its history.
      */
     public void beginCheckpoints() throws IOException {
         takeCheckpoints(restored, 0);
@@ -263,12 +267,15 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /** Goes on with the checkpoints of the former primary, all of whose updates this shard has, if the shard takes any. */
+    /**
+     * Continues the checkpoints of the former primary, if the shard has a directory for them. Called by a primary that has all
+     * updates of the former primary.
+     */
     public void continueCheckpoints() throws IOException {
         takeCheckpoints(CheckpointLoader.newest(context.checkpoints), history());
     }
 
-    /** Waits until the other shards of the model have started, if this shard must have the weights of the same round. */
+    /** Waits until the other shards of the model have started, if all shards must start with the weights of the same round. */
     void awaitOtherShards() throws IOException {
         try {
             if (checkpointer() != null) {
@@ -279,12 +286,15 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /** Returns whether the other shards of the model have started, if this shard must have the weights of the same round. */
+    /**
+     * Returns whether the other shards of the model have started. Always true if the shards need not start with the weights of
+     * the same round.
+     */
     public boolean otherShardsHaveStarted() throws IOException {
         return checkpointer() == null || checkpointer().otherShardsHaveStarted();
     }
 
-    /** Starts to take checkpoints. Does nothing if the shard takes none. */
+    /** Starts the thread that takes checkpoints. Does nothing if the shard takes none. */
     public void startCheckpoints() {
         if (checkpointer() != null) {
             checkpointer().start();
@@ -294,14 +304,14 @@ public final class ShardModel extends Shard implements AutoCloseable {
     /**
      * Takes a last checkpoint before the shard stops. Does nothing if the shard takes none.
      *
-     * @param disconnect disconnects all learners; may be called twice
+     * @param disconnect disconnects all learners; this method may call it twice
      */
     void saveLast(Runnable disconnect) {
         if (checkpointer() == null || !mayServe()) {
             return;
         }
-        // Thread.interrupt closes the file that the thread uses, perhaps only after the thread has moved on to the next file, so
-        // another thread, which nobody interrupts, writes the files.
+        // Thread.interrupt would close the file that the interrupted thread writes. A separate thread, which is never
+        // interrupted, therefore writes the checkpoint.
         CompletableFuture<Void> save = new CompletableFuture<>();
         ThreadName.LAST_CHECKPOINT.builder(facts().model(), facts().shard()).start(() -> {
             try {

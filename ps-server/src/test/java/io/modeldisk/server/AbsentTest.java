@@ -14,11 +14,12 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.Weights;
 import java.io.IOException;
+import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the command ABSENT: a learner has no gradient for a range in a round. */
+/** Tests the command ABSENT, which declares that a learner has no gradient for a range in a round. */
 class AbsentTest {
     private static final int LOGICAL_BLOCK = 4096;
     private static final int BLOCK = 2 * LOGICAL_BLOCK;
@@ -26,8 +27,12 @@ class AbsentTest {
     private static final Nexus A = FakeTask.nexus("a");
     private static final Nexus B = FakeTask.nexus("b");
 
-    private static ShardModel open(String consistency, int learners) throws IOException {
-        ShardModel shard = ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(BLOCK)
+    @AutoClose
+    private ShardModel shard;
+    private LogicalUnit train;
+
+    private void open(String consistency, int learners) throws IOException {
+        shard = ShardModel.open(new ServerContext().model("test").sizeBytes(SIZE).blockSizeBytes(BLOCK)
             .consistency(consistency).learners(learners).aggregator("sum", Aggregators.parse("sum")));
         for (Nexus nexus : new Nexus[]{A, B}) {
             shard.target().nexusEstablished(nexus);
@@ -35,11 +40,7 @@ class AbsentTest {
         for (int i = 0; i < learners; i++) {
             shard.learners().join(i == 0 ? A : B);
         }
-        return shard;
-    }
-
-    private static LogicalUnit train(ShardModel shard) {
-        return shard.target().units().get(0);
+        train = shard.target().units().get(0);
     }
 
     private static FakeTask absent(Nexus learner, long round, int offset, int length) {
@@ -50,11 +51,11 @@ class AbsentTest {
         return new FakeTask(learner, offset, length).fill(1).ofRound(round);
     }
 
-    private static void assertMarks(ShardModel shard, FakeTask task, int logicalBlocks) throws ScsiException {
-        assertThat(train(shard).markAbsent(task)).isEqualTo(AbsentCommand.data(logicalBlocks));
+    private void assertMarks(FakeTask task, int logicalBlocks) throws ScsiException {
+        assertThat(train.markAbsent(task)).isEqualTo(AbsentCommand.data(logicalBlocks));
     }
 
-    private static void assertWeights(ShardModel shard, float... ofLogicalBlocks) {
+    private void assertWeights(float... ofLogicalBlocks) {
         for (int i = 0; i < ofLogicalBlocks.length; i++) {
             assertThat(Weights.at(shard.store(), i * LOGICAL_BLOCK)).as("weight in logical block %d", i)
                 .isEqualTo(ofLogicalBlocks[i]);
@@ -63,85 +64,79 @@ class AbsentTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "bsp"})
-    void absentRangeCountsAsPushedOnceAndPushedBlocksKeepTheirGradient(String consistency) throws Exception {
-        try (ShardModel shard = open(consistency, 1)) {
-            assertThat(train(shard).write(push(A, 1, LOGICAL_BLOCK, BLOCK))).isTrue();
-            assertMarks(shard, absent(A, 1, 0, SIZE), 3);
-            assertMarks(shard, absent(A, 1, 0, SIZE), 3);
-            assertMarks(shard, absent(A, 1, LOGICAL_BLOCK, BLOCK), 0);
-            assertWeights(shard, 0, 1, 1, 0, 0);
-            assertThat(train(shard).write(push(A, 1, 0, SIZE))).as("a push of the absent round").isTrue();
-            assertWeights(shard, 0, 1, 1, 0, 0);
-            assertThat(train(shard).write(push(A, 2, 0, SIZE))).isTrue();
-            assertWeights(shard, 1, 2, 2, 1, 1);
-            assertThat(shard.learners().member(A).pushedBytes()).as("bytes with data").isEqualTo(BLOCK + 2L * SIZE);
-        }
+    void absentCountsOnceForTheBlocksThatTheLearnerHasNotPushed(String consistency) throws Exception {
+        open(consistency, 1);
+        assertThat(train.write(push(A, 1, LOGICAL_BLOCK, BLOCK))).isTrue();
+        assertMarks(absent(A, 1, 0, SIZE), 3);
+        assertMarks(absent(A, 1, 0, SIZE), 3);
+        assertMarks(absent(A, 1, LOGICAL_BLOCK, BLOCK), 0);
+        assertWeights(0, 1, 1, 0, 0);
+        assertThat(train.write(push(A, 1, 0, SIZE))).as("a push of a round after its ABSENT is accepted").isTrue();
+        assertWeights(0, 1, 1, 0, 0);
+        assertThat(train.write(push(A, 2, 0, SIZE))).isTrue();
+        assertWeights(1, 2, 2, 1, 1);
+        assertThat(shard.learners().member(A).pushedBytes()).as("bytes of pushes with data")
+            .isEqualTo(BLOCK + 2L * SIZE);
     }
 
     @Test
     void roundClosesWithTheMeanOfTheLearnersThatHaveAGradient() throws Exception {
-        try (ShardModel shard = open("bsp", 2)) {
-            assertMarks(shard, absent(A, 1, 0, SIZE), 5);
-            assertThat(shard.consistency().rounds(0)).isZero();
-            assertThat(train(shard).write(new FakeTask(B, 0, SIZE).fill(4).ofRound(1))).isTrue();
-            assertWeights(shard, 4, 4, 4, 4, 4);
-            assertMarks(shard, absent(A, 2, 0, SIZE), 5);
-            assertMarks(shard, absent(B, 2, 0, SIZE), 5);
-            assertThat(shard.consistency().rounds(2)).isEqualTo(2);
-            assertWeights(shard, 4, 4, 4, 4, 4);
-        }
+        open("bsp", 2);
+        assertMarks(absent(A, 1, 0, SIZE), 5);
+        assertThat(shard.consistency().rounds(0)).isZero();
+        assertThat(train.write(new FakeTask(B, 0, SIZE).fill(4).ofRound(1))).isTrue();
+        assertWeights(4, 4, 4, 4, 4);
+        assertMarks(absent(A, 2, 0, SIZE), 5);
+        assertMarks(absent(B, 2, 0, SIZE), 5);
+        assertThat(shard.consistency().rounds(2)).isEqualTo(2);
+        assertWeights(4, 4, 4, 4, 4);
     }
 
     @Test
-    void absentOfALaterRoundWaitsUntilThisRoundIsOpen() throws Exception {
-        try (ShardModel shard = open("bsp", 2)) {
-            assertThat(train(shard).write(push(A, 1, 0, SIZE))).isTrue();
-            FakeTask next = absent(A, 2, 0, SIZE);
-            assertThat(train(shard).markAbsent(next)).isNull();
-            assertThat(train(shard).write(push(B, 1, 0, SIZE))).isTrue();
-            next.awaitResume();
-            assertMarks(shard, next, 5);
-            train(shard).forget(next);
-        }
+    void absentOfALaterRoundWaitsUntilThatRoundOpens() throws Exception {
+        open("bsp", 2);
+        assertThat(train.write(push(A, 1, 0, SIZE))).isTrue();
+        FakeTask next = absent(A, 2, 0, SIZE);
+        assertThat(train.markAbsent(next)).isNull();
+        assertThat(train.write(push(B, 1, 0, SIZE))).isTrue();
+        next.awaitResume();
+        assertMarks(next, 5);
+        train.forget(next);
     }
 
     @Test
-    void absentOfARoundThatWasClosedWithoutTheLearnerIsRefused() throws Exception {
-        try (ShardModel shard = open("bsp", 1)) {
-            assertThat(train(shard).write(push(A, 1, 0, SIZE))).isTrue();
-            shard.learners().join(B);
-            assertThatThrownBy(() -> train(shard).markAbsent(absent(B, 1, 0, SIZE))).isInstanceOfSatisfying(
-                ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NOT_IN_ROUND.sense()));
-        }
+    void absentOfARoundBeforeTheJoinRoundIsRefused() throws Exception {
+        open("bsp", 1);
+        assertThat(train.write(push(A, 1, 0, SIZE))).isTrue();
+        shard.learners().join(B);
+        assertThatThrownBy(() -> train.markAbsent(absent(B, 1, 0, SIZE))).isInstanceOfSatisfying(
+            ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NOT_IN_ROUND.sense()));
     }
 
     @Test
-    void absentFromANexusThatIsNoLearnerIsRefused() throws Exception {
-        try (ShardModel shard = open("asp", 1)) {
-            assertThatThrownBy(() -> train(shard).markAbsent(absent(B, 1, 0, SIZE))).isInstanceOfSatisfying(
-                ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NO_LEARNER.sense()));
-        }
+    void absentFromANexusThatIsNotALearnerIsRefused() throws Exception {
+        open("asp", 1);
+        assertThatThrownBy(() -> train.markAbsent(absent(B, 1, 0, SIZE))).isInstanceOfSatisfying(
+            ScsiException.class, e -> assertThat(e.sense()).isEqualTo(RoundSense.NO_LEARNER.sense()));
     }
 
     @Test
-    void absentRangeOfA16BitUnitMayEndBeyondTheShard() throws Exception {
-        try (ShardModel shard = open("bsp", 1)) {
-            LogicalUnit half = shard.target().units().stream()
-                .filter(unit -> unit.valueType() == ValueType.BFLOAT16).findFirst().orElseThrow();
-            FakeTask task = absent(A, 1, 0, SIZE / 2 + LOGICAL_BLOCK / 2).ofType(ValueType.BFLOAT16);
-            assertThat(half.markAbsent(task)).as("blocks of 16-bit values").isEqualTo(AbsentCommand.data(3));
-            assertThat(shard.consistency().rounds(2)).isEqualTo(1);
-        }
+    void absentRangeOfA16BitUnitCanEndBeyondTheShard() throws Exception {
+        open("bsp", 1);
+        LogicalUnit half = shard.target().units().stream()
+            .filter(unit -> unit.valueType() == ValueType.BFLOAT16).findFirst().orElseThrow();
+        FakeTask task = absent(A, 1, 0, SIZE / 2 + LOGICAL_BLOCK / 2).ofType(ValueType.BFLOAT16);
+        assertThat(half.markAbsent(task)).as("blocks of 16-bit values").isEqualTo(AbsentCommand.data(3));
+        assertThat(shard.consistency().rounds(2)).isEqualTo(1);
     }
 
     @Test
-    void gradientThatIsLeftOutOrRefusedIsCountedOnce() throws Exception {
-        try (ShardModel shard = open("asp", 1)) {
-            assertMarks(shard, absent(A, 1, 0, BLOCK).declareNonFinite(), 2);
-            assertMarks(shard, absent(A, 1, 0, BLOCK).declareNonFinite(), 2);
-            assertMarks(shard, absent(A, 1, BLOCK, BLOCK), 2);
-            assertMarks(shard, new FakeTask(A, 0).ofRound(2).absent().declareNonFinite(), 0);
-            assertThat(new ObjectMapper().readTree(shard.status()).at("/nonFinitePushes").asInt()).isEqualTo(2);
-        }
+    void nonFiniteGradientThatAbsentDeclaresIsCountedOnce() throws Exception {
+        open("asp", 1);
+        assertMarks(absent(A, 1, 0, BLOCK).declareNonFinite(), 2);
+        assertMarks(absent(A, 1, 0, BLOCK).declareNonFinite(), 2);
+        assertMarks(absent(A, 1, BLOCK, BLOCK), 2);
+        assertMarks(new FakeTask(A, 0).ofRound(2).absent().declareNonFinite(), 0);
+        assertThat(new ObjectMapper().readTree(shard.status()).at("/nonFinitePushes").asInt()).isEqualTo(2);
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Followers and learners of a model with two shards in bsp. */
+/** A follower and a learner of a model with two shards in bsp. */
 @Timeout(60)
 class AwaitCommandTest {
     private static final int BLOCK = 4096;
@@ -113,7 +113,7 @@ class AwaitCommandTest {
     }
 
     @Test
-    void followerIsNoLearnerAndDelaysNoRound() throws Exception {
+    void followerDelaysNoRound() throws Exception {
         follower.pull(0, gradient, 0, SIZE, Cancellation.NONE);
         CompletableFuture<ShardCounters> next = awaitOther(0, new Cancellation());
         for (int i = 1; i <= 9; i++) {
@@ -128,13 +128,13 @@ class AwaitCommandTest {
             assertThat(status.path("learners").findValuesAsText("learner")).containsExactly("learner");
         }
         follower.close();
-        await("the shard knows that the follower has gone", () -> new ObjectMapper()
+        await("the shard no longer counts the follower", () -> new ObjectMapper()
             .readTree(servers.getFirst().shard().status()).path("followers").asInt() == 0);
         follower = StripedModel.connect(new StripedModelContext(address).learner("reader").follower(true));
     }
 
     @Test
-    void shardThatStartsAgainWithoutStateHasAnotherHistory() throws Exception {
+    void shardThatRestartsWithoutStateHasANewHistory() throws Exception {
         ShardCounters before = follower.awaitVersion(AwaitCommand.NONE, Cancellation.NONE);
         assertThat(before.history()).isEqualTo(follower.awaitVersion(AwaitCommand.NONE, Cancellation.NONE).history())
             .isNotZero();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Takes checkpoints on a disk that is full or read-only, or hangs. */
+/** Takes checkpoints on a disk that is full or read-only, or that hangs. */
 @Timeout(60)
 @Tag("mount")
 class CheckpointDiskTest extends CheckpointFixture {
@@ -39,21 +39,14 @@ class CheckpointDiskTest extends CheckpointFixture {
     @AfterEach
     void unmount() throws IOException {
         closeShards();
-        open.clear();
         if (disk != null) {
             disk.close();
         }
     }
 
-    private static void pushAll(List<ShardModel> shards, long round) throws Exception {
-        for (ShardModel shard : shards) {
-            push(shard, round, 1);
-        }
-    }
-
     private void assertNextPeriodicCheckpointIsComplete(List<ShardModel> shards) throws Exception {
-        assertThat(checkpoints()).as("folders after the failure").isEmpty();
-        pushAll(shards, 2);
+        assertThat(checkpoints()).as("checkpoint folders after the failure").isEmpty();
+        pushAll(shards, 2, 1);
         clock.advance(Duration.ofSeconds(10));
         step(shards);
         assertThat(checkpoints()).hasSize(1);
@@ -62,9 +55,9 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void firstShardThatFillsTheDiskFreesItAndTakesTheNextPeriodicCheckpoint() throws Exception {
+    void shardThatFilledTheDiskTakesTheNextPeriodicCheckpoint() throws Exception {
         List<ShardModel> shards = start(1);
-        pushAll(shards, 1);
+        pushAll(shards, 1, 1);
         long usedBytes = disk.usedBytes();
         disk.capacityBytes(usedBytes + 4 * PAGE);
         shards.getFirst().checkpointer().request();
@@ -76,9 +69,9 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardReportsAFullDiskToTheFirstShardAlthoughItCannotWrite() throws Exception {
+    void shardOnAFullDiskReportsTheFailureToShard0() throws Exception {
         List<ShardModel> shards = start(2);
-        pushAll(shards, 1);
+        pushAll(shards, 1, 1);
         Checkpointer first = shards.getFirst().checkpointer();
         long request = first.request();
         first.step();
@@ -94,7 +87,7 @@ class CheckpointDiskTest extends CheckpointFixture {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "bsp"})
-    void shardStopsAlsoIfTheDiskDoesNotAnswer(String mode) throws Exception {
+    void shardStopsEvenIfTheDiskHangs(String mode) throws Exception {
         consistency = mode;
         ShardModel shard = start(1).getFirst();
         push(shard, 1, 1);
@@ -105,7 +98,7 @@ class CheckpointDiskTest extends CheckpointFixture {
                 shard.saveLast(() -> {});
                 stopping.complete(null);
             });
-            await("the shard does not wait for the disk any longer", () -> {
+            await("the shard stops waiting for the disk", () -> {
                 clock.advance(Duration.ofMillis(100));
                 return stopping.isDone();
             });
@@ -113,9 +106,9 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardReportsAReadOnlyDiskToTheFirstShardOnceItIsWritable() throws Exception {
+    void shardReportsAReadOnlyDiskToShard0WhenTheDiskIsWritableAgain() throws Exception {
         List<ShardModel> shards = start(2);
-        pushAll(shards, 1);
+        pushAll(shards, 1, 1);
         Checkpointer first = shards.getFirst().checkpointer();
         long request = first.request();
         first.step();

@@ -8,14 +8,12 @@ import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,7 +22,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The parts of tests that take checkpoints of a model of five and a half blocks, and start shards from them. */
+/**
+ * The common parts of tests that take checkpoints of a model and start shards from them. The model has five and a half blocks.
+ */
 abstract class CheckpointFixture {
     protected static final int BLOCK = 8192;
     protected static final int SIZE = 5 * BLOCK + 4096;
@@ -46,6 +46,7 @@ abstract class CheckpointFixture {
     @AfterEach
     void closeShards() {
         open.forEach(ShardModel::close);
+        open.clear();
     }
 
     protected ServerContext context(int shard, int shards) {
@@ -69,7 +70,7 @@ abstract class CheckpointFixture {
         for (int i = 0; i < shards; i++) {
             started.add(start(context(i, shards)));
         }
-        // The shards agree that they have started from the same checkpoint.
+        // In these steps, each shard finds out that the others have started from the same checkpoint.
         step(started);
         return started;
     }
@@ -81,10 +82,21 @@ abstract class CheckpointFixture {
         return shard;
     }
 
-    protected static void push(ShardModel shard, long round, float value) throws Exception {
+    /** Joins the learner, and returns a push of the whole shard. */
+    protected static FakeTask pushOf(ShardModel shard, long round, float value) {
         shard.learners().join(LEARNER);
-        FakeTask task = new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
-        assertThat(shard.target().units().get(0).write(task)).isTrue();
+        return new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
+    }
+
+    /** Pushes, and waits until the push is acknowledged. */
+    protected static void push(ShardModel shard, long round, float value) throws Exception {
+        RecordedShard.write(shard.target().units().get(0), pushOf(shard, round, value));
+    }
+
+    protected static void pushAll(List<ShardModel> shards, long round, float value) throws Exception {
+        for (ShardModel shard : shards) {
+            push(shard, round, value);
+        }
     }
 
     protected static void step(List<ShardModel> shards) {
@@ -104,29 +116,17 @@ abstract class CheckpointFixture {
 
     protected static float[] weights(ShardModel shard) throws Exception {
         LogicalUnit raw = shard.target().units().get(1);
-        ByteBuffer content = ByteBuffer.allocate((int) raw.sizeBytes()).order(ByteOrder.nativeOrder());
-        FakeTask task = new FakeTask(LEARNER, 0, content.capacity());
-        Pin pin = new Pin();
-        while (content.hasRemaining()) {
-            raw.pin(task, content.position(), pin);
-            content.put(Weights.of(pin).asByteBuffer());
-            raw.unpin(pin);
-        }
-        float[] values = new float[content.capacity() / Float.BYTES];
-        content.flip().asFloatBuffer().get(values);
-        return values;
+        FakeTask task = new FakeTask(LEARNER, 0, (int) raw.sizeBytes());
+        return Weights.read(raw, task).toArray(ValueLayout.JAVA_FLOAT);
     }
 
     protected void twoCheckpoints() throws Exception {
         List<ShardModel> shards = start(2);
         for (int round = 1; round <= 2; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, 1);
-            }
+            pushAll(shards, round, 1);
             checkpoint(shards);
         }
         closeShards();
-        open.clear();
     }
 
     protected List<Path> checkpoints() throws IOException {

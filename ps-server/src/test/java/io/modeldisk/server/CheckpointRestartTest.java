@@ -9,10 +9,9 @@ import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.platform.time.NanoClock;
-import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.test.ManualClock;
-import java.io.IOException;
 import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -29,14 +28,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Starts and stops the shards of a model with checkpoints, together and alone. */
+/** Starts and stops the shards of a model that takes checkpoints: all shards together, or one alone. */
 class CheckpointRestartTest extends CheckpointFixture {
     @Test
-    void shardServesAfterTheOtherShardsHaveStartedFromTheSameCheckpoint() throws Exception {
+    void shardWaitsUntilTheOtherShardsHaveStartedFromTheSameCheckpoint() throws Exception {
         twoCheckpoints();
         ShardModel first = start(context(0, 2));
         CompletableFuture<Void> waiting = awaitingOtherShards(first);
-        await("shard 0 waits", () -> clock.waitingThreads() == 1);
         ShardModel second = start(context(1, 2));
         second.checkpointer().step();
         clock.advance(Duration.ofSeconds(1));
@@ -44,11 +42,10 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatWaitsStartsAgainIfAnotherShardHasStartedFromAnotherCheckpoint() throws Exception {
+    void waitingShardRestartsIfAnotherShardHasStartedFromAnOlderCheckpoint() throws Exception {
         twoCheckpoints();
         ShardModel first = start(context(0, 2));
         CompletableFuture<Void> waiting = awaitingOtherShards(first);
-        await("shard 0 waits", () -> clock.waitingThreads() == 1);
         ServerContext older = context(1, 2).checkpoints(new CheckpointSettings(folder.resolve("state"),
             CheckpointPeriod.parse(period), keep, 1, maxFileBytes));
         assertThat(weights(start(older))).containsOnly(1);
@@ -59,37 +56,27 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void learnerOfARestoredShardMayPushItsNextRoundBeforeTheOthersHaveJoined() throws Exception {
+    void learnerCanPushToARestoredShardBeforeTheOtherLearnersHaveJoined() throws Exception {
         twoCheckpoints();
         ShardModel restored = start(context(0, 1).learners(2));
         assertThat(restored.consistency().rounds(0)).isEqualTo(2);
         push(restored, 3, 1);
     }
 
-    private static CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
-        return inBackground(shard::awaitOtherShards);
+    /** Makes a shard wait for the other shards in the background. */
+    private CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
+        CompletableFuture<Void> waiting = Roles.start(shard::awaitOtherShards);
+        await("shard " + shard.facts().shard() + " waits", () -> clock.waitingThreads() == 1);
+        return waiting;
     }
 
-    private interface Action {
-        void run() throws IOException;
-    }
-
-    private static CompletableFuture<Void> inBackground(Action action) {
-        CompletableFuture<Void> done = new CompletableFuture<>();
-        Thread.ofPlatform().daemon().start(() -> {
-            try {
-                action.run();
-                done.complete(null);
-            } catch (Throwable e) {
-                done.completeExceptionally(e);
-            }
-        });
-        return done;
+    private static CompletableFuture<Void> stopping(ShardModel shard) {
+        return Roles.start(() -> shard.saveLast(() -> {}));
     }
 
     /** Stops shards together, and returns when they have stopped. */
     private void stop(List<ShardModel> shards) throws InterruptedException {
-        awaitStopped(shards, shards.stream().map(shard -> inBackground(() -> shard.saveLast(() -> {}))).toList());
+        awaitStopped(shards, shards.stream().map(CheckpointRestartTest::stopping).toList());
     }
 
     private void awaitStopped(List<ShardModel> running, List<CompletableFuture<Void>> stops)
@@ -110,13 +97,11 @@ class CheckpointRestartTest extends CheckpointFixture {
     void shardsThatStopTogetherSaveTheSameRoundAndLoseNoPush() throws Exception {
         List<ShardModel> shards = start(2);
         for (int round = 1; round <= 3; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, round);
-            }
+            pushAll(shards, round, round);
         }
         push(shards.get(1), 4, 4);
         List<Long> before = histories(shards);
-        List<CompletableFuture<Void>> stops = shards.stream().map(shard -> inBackground(() -> shard.saveLast(() -> {})))
+        List<CompletableFuture<Void>> stops = shards.stream().map(CheckpointRestartTest::stopping)
             .toList();
         await("both shards have begun to save round 4", () -> {
             shards.forEach(shard -> shard.checkpointer().step());
@@ -134,7 +119,6 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(tryPush(shards.get(1), 5, 5)).isFalse();
         awaitStopped(shards, stops);
         closeShards();
-        open.clear();
 
         List<ShardModel> again = start(2);
         for (ShardModel shard : again) {
@@ -143,26 +127,22 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(histories(again)).isEqualTo(before);
         stop(again);
         closeShards();
-        open.clear();
         assertThat(histories(start(2))).as("after a stop without new pushes").isEqualTo(before);
         closeShards();
-        open.clear();
         assertThat(histories(start(2))).as("after the death of both shards").doesNotContainAnyElementsOf(before);
     }
 
     @Test
-    void shardThatIsStoppedLaterSavesTheRoundOfTheFirstOneAndLosesNoPush() throws Exception {
+    void shardThatStopsLaterSavesTheSameRoundAsTheFirstShardToStop() throws Exception {
         List<ShardModel> shards = start(2);
-        for (ShardModel shard : shards) {
-            push(shard, 1, 1);
-        }
+        pushAll(shards, 1, 1);
         List<Long> before = histories(shards);
         ShardModel early = shards.get(1);
-        awaitStopped(shards, List.of(inBackground(() -> early.saveLast(() -> {}))));
+        awaitStopped(shards, List.of(stopping(early)));
         early.close();
         ShardModel late = shards.getFirst();
         assertThat(tryPush(late, 2, 2)).as("a push of a round that the stopped shard cannot save").isFalse();
-        CompletableFuture<Void> stopping = inBackground(() -> late.saveLast(() -> {}));
+        CompletableFuture<Void> stopping = stopping(late);
         assertThat(stopping).succeedsWithin(Duration.ofSeconds(10));
         late.close();
         open.clear();
@@ -170,11 +150,9 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void pushesOfTheNextRoundWaitAlsoIfAnIdleShardHasStopped() throws Exception {
+    void pushOfTheNextRoundWaitsAfterAnIdleShardHasStopped() throws Exception {
         List<ShardModel> shards = start(2);
-        for (ShardModel shard : shards) {
-            push(shard, 1, 1);
-        }
+        pushAll(shards, 1, 1);
         checkpoint(shards);
         shards.get(1).saveLast(() -> {});
         step(shards.subList(0, 1));
@@ -183,34 +161,31 @@ class CheckpointRestartTest extends CheckpointFixture {
 
     private static boolean tryPush(ShardModel shard, long round, float value) {
         try {
-            shard.learners().join(LEARNER);
-            return shard.target().units().get(0)
-                .write(new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round));
+            return shard.target().units().get(0).write(pushOf(shard, round, value));
         } catch (Exception e) {
             throw new AssertionError(e);
         }
     }
 
     @Test
-    void shardDisconnectsItsLearnersBeforeItsLastCheckpointInAsp() throws Exception {
+    void aspShardDisconnectsItsLearnersBeforeItsLastCheckpoint() throws Exception {
         consistency = "asp";
         List<ShardModel> shards = start(1);
         push(shards.getFirst(), 1, 1);
         checkpoint(shards);
         push(shards.getFirst(), 2, 1);
         long before = shards.getFirst().checkpointer().history();
-        CompletableFuture<Void> stopping = inBackground(
-            // The last pushes are acknowledged while the connections are closed.
+        CompletableFuture<Void> stopping = Roles.start(
+            // A last push is acknowledged while the connections are being closed.
             () -> shards.getFirst().saveLast(() -> tryPush(shards.getFirst(), 3, 1)));
         awaitStopped(shards, List.of(stopping));
         closeShards();
-        open.clear();
         ShardModel again = start(1).getFirst();
         assertThat(weights(again)).containsOnly(3);
         assertThat(again.checkpointer().history()).isEqualTo(before);
     }
 
-    /** Counts how often the thread that stops a shard has begun to sleep. */
+    /** A clock that counts how often the thread that stops a shard has begun to sleep. */
     private static final class StopClock implements NanoClock {
         private final ManualClock clock;
         private final AtomicInteger sleeps = new AtomicInteger();
@@ -238,7 +213,7 @@ class CheckpointRestartTest extends CheckpointFixture {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void shardWaitsForItsLastCheckpointAsLongAsAnyShardWritesBlocks(int count) throws Exception {
+    void stoppingShardWaitsForItsLastCheckpointWhileAnyShardWritesBlocks(int count) throws Exception {
         consistency = "asp";
         StopClock stopClock = new StopClock(clock);
         List<ShardModel> shards = new ArrayList<>();
@@ -250,7 +225,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         ShardModel stopped = shards.getLast();
         long before = stopped.checkpointer().history();
         slow.store().block(0).lock();
-        CompletableFuture<Void> stopping = inBackground(() -> stopped.saveLast(() -> {}));
+        CompletableFuture<Void> stopping = stopping(stopped);
         List<Thread> steppers = shards.stream().map(shard -> Thread.ofPlatform().daemon().start(() -> {
             while (!stopping.isDone()) {
                 shard.checkpointer().step();
@@ -262,7 +237,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         for (int i = 0; i < blocks; i++) {
             String message = "block " + i + " is about to be written";
             await(message, () -> {
-                // Shard 0 waits a moment for the other shards to stop too, and then requests the checkpoint.
+                // Shard 0 first waits a moment for the other shards to stop too. It then requests the checkpoint.
                 clock.advance(Duration.ofMillis(1));
                 Object now = LockSupport.getBlocker(steppers.getFirst());
                 return now != null && now != blocker.getAndSet(now) || stopping.isDone();
@@ -270,7 +245,7 @@ class CheckpointRestartTest extends CheckpointFixture {
             for (int pass = 0; pass < 16; pass++) {
                 int sleeps = stopClock.sleeps.get();
                 clock.advance(Duration.ofMillis(500));
-                await("the shard that stops has looked",
+                await("the stopping shard has checked the progress",
                     () -> stopClock.sleeps.get() > sleeps || stopping.isDone());
             }
             if (i + 1 < blocks) {
@@ -287,42 +262,40 @@ class CheckpointRestartTest extends CheckpointFixture {
             stepper.join();
         }
         closeShards();
-        open.clear();
         ShardModel again = start(count).getLast();
         assertThat(weights(again)).containsOnly(1);
         assertThat(again.checkpointer().history()).isEqualTo(before);
     }
 
     @Test
-    void shardWhoseDiskMakesNoMoreProgressStopsAndHasAnotherHistory() throws Exception {
+    void shardThatStopsOnAHangingDiskRestartsWithANewHistory() throws Exception {
         consistency = "asp";
         ShardModel shard = start(1).getFirst();
         push(shard, 1, 1);
         checkpoint(List.of(shard));
         push(shard, 2, 1);
         long before = shard.checkpointer().history();
-        // The disk hangs before the fourth block.
+        // The locked fourth block stops the checkpoint, like a disk that hangs.
         shard.store().block(3).lock();
-        CompletableFuture<Void> stopping = inBackground(() -> shard.saveLast(() -> {}));
+        CompletableFuture<Void> stopping = stopping(shard);
         shard.startCheckpoints();
         awaitAdvancing("the shard has stopped", stopping::isDone);
         shard.store().block(3).unlock();
         closeShards();
-        open.clear();
         ShardModel again = start(1).getFirst();
         assertThat(weights(again)).containsOnly(1);
         assertThat(again.checkpointer().history()).isNotEqualTo(before);
     }
 
     @Test
-    void stepThatOutlastsTheCloseStillFinishesItsPart() throws Exception {
+    void stepThatContinuesAfterCloseStillFinishesItsPart() throws Exception {
         consistency = "asp";
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);
         aggregator = new SumAggregator() {
             @Override
             public LearningRate learningRate() {
-                // The thread asks for the rate between the last block and the end of the file.
+                // The checkpoint thread reads the rate after the last block and before the end of the file.
                 if (Thread.currentThread().getName().startsWith("modeldisk-checkpoint")) {
                     reached.countDown();
                     awaitQuietly(released);
@@ -335,8 +308,8 @@ class CheckpointRestartTest extends CheckpointFixture {
         shard.checkpointer().request();
         shard.startCheckpoints();
         awaitAdvancing("the thread has written all blocks", () -> reached.getCount() == 0);
-        CompletableFuture<Void> closing = inBackground(() -> shard.checkpointer().close());
-        awaitAdvancing("the shard does not wait for the thread any longer", closing::isDone);
+        CompletableFuture<Void> closing = Roles.start(() -> shard.checkpointer().close());
+        awaitAdvancing("the shard stops waiting for the thread", closing::isDone);
         released.countDown();
         await("the part is complete",
             () -> !checkpoints().isEmpty() && Files.exists(newest().resolve("state-00001-of-00001.safetensors")));
@@ -358,31 +331,28 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatCannotSaveItsLastPushesStopsWithinItsBoundAndHasAnotherHistory() throws Exception {
+    void shardThatCannotSaveItsLastPushesStopsAndRestartsWithANewHistory() throws Exception {
         List<ShardModel> shards = start(2);
-        for (ShardModel shard : shards) {
-            push(shard, 1, 1);
-        }
+        pushAll(shards, 1, 1);
         checkpoint(shards);
         List<Long> before = histories(shards);
         push(shards.get(1), 2, 1);
         ShardModel alone = shards.get(1);
-        CompletableFuture<Void> stopping = inBackground(() -> alone.saveLast(() -> {}));
-        // Shard 0 hangs.
+        CompletableFuture<Void> stopping = stopping(alone);
+        // Only shard 1 makes steps, as if shard 0 hung.
         awaitStopped(List.of(alone), List.of(stopping));
         closeShards();
-        open.clear();
         List<ShardModel> again = start(2);
         assertThat(weights(again.get(1))).containsOnly(1);
         assertThat(again.get(1).checkpointer().history()).isNotEqualTo(before.get(1));
     }
 
     @Test
-    void shardThatIsStartedAloneLetsTheOtherShardsGoBackInBsp() throws Exception {
+    void otherBspShardsGoBackWhenOneShardRestartsAlone() throws Exception {
         List<ShardModel> shards = start(3);
-        shards.forEach(shard -> pushQuietly(shard, 1));
+        pushAll(shards, 1, 1);
         checkpoint(shards);
-        shards.forEach(shard -> pushQuietly(shard, 2));
+        pushAll(shards, 2, 1);
         shards.get(1).close();
         open.remove(shards.get(1));
         step(List.of(shards.get(0), shards.get(2)));
@@ -402,12 +372,12 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void shardGoesBackAloneInAsp() throws Exception {
+    void otherAspShardsDoNotGoBackWhenOneShardRestartsAlone() throws Exception {
         consistency = "asp";
         List<ShardModel> shards = start(2);
-        shards.forEach(shard -> pushQuietly(shard, 1));
+        pushAll(shards, 1, 1);
         checkpoint(shards);
-        shards.forEach(shard -> pushQuietly(shard, 2));
+        pushAll(shards, 2, 1);
         shards.get(1).close();
         open.remove(shards.get(1));
         ShardModel again = start(context(1, 2));
@@ -415,13 +385,5 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(goneBack).isEmpty();
         assertThat(weights(shards.getFirst())).containsOnly(2);
         assertThat(weights(again)).containsOnly(1);
-    }
-
-    private static void pushQuietly(ShardModel shard, long round) {
-        try {
-            push(shard, round, 1);
-        } catch (Exception e) {
-            throw new AssertionError(e);
-        }
     }
 }

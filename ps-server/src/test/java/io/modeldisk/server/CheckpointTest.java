@@ -5,14 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.fault.checkpoint.CheckpointLoader;
 import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.checkpoint.Checkpointer;
 import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.server.fake.CountingAggregator;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.lang.foreign.MemorySegment;
@@ -33,23 +32,18 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Takes checkpoints, and starts shards from them. */
+/** Takes checkpoints of shards, and starts other shards from these checkpoints. */
 class CheckpointTest extends CheckpointFixture {
     @Test
-    void shardsContinueFromTheSameRoundAndWithTheSameWeights() throws Exception {
+    void restartedShardsContinueWithTheRoundAndWeightsOfTheCheckpoint() throws Exception {
         List<ShardModel> shards = start(2);
         for (int round = 1; round <= 7; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, round);
-            }
+            pushAll(shards, round, round);
         }
         CheckpointStatus taken = checkpoint(shards);
         assertThat(taken.round()).isEqualTo(7);
-        for (ShardModel shard : shards) {
-            push(shard, 8, 8);
-        }
+        pushAll(shards, 8, 8);
         closeShards();
-        open.clear();
 
         for (ShardModel shard : start(2)) {
             assertThat(weights(shard)).startsWith(28).endsWith(28);
@@ -57,7 +51,7 @@ class CheckpointTest extends CheckpointFixture {
             assertThat(shard.learners().join(LEARNER).joinRound()).isEqualTo(8);
             JsonNode restored = new ObjectMapper().readTree(shard.status());
             assertThat(restored.at("/version/total").asLong()).isPositive();
-            assertThat(restored.at("/updates").asLong(-1)).as("updates of this process").isZero();
+            assertThat(restored.at("/updates").asLong(-1)).as("updates since the restart").isZero();
             push(shard, 8, 8);
             assertThat(new ObjectMapper().readTree(shard.status()).at("/updates").asLong())
                 .isEqualTo(shard.store().layout().blocks());
@@ -69,9 +63,7 @@ class CheckpointTest extends CheckpointFixture {
     void blocksInDifferentRoundsAreSavedAfterTheSameRound() throws Exception {
         List<ShardModel> shards = start(2);
         ShardModel ahead = shards.get(1);
-        for (ShardModel shard : shards) {
-            push(shard, 1, 1);
-        }
+        pushAll(shards, 1, 1);
         push(ahead, 2, 2);
         long request = shards.getFirst().checkpointer().request();
         step(shards);
@@ -86,7 +78,6 @@ class CheckpointTest extends CheckpointFixture {
         CheckpointStatus taken = shards.getFirst().checkpointer().status();
         assertThat(taken.answered()).isEqualTo(request);
         closeShards();
-        open.clear();
 
         float sum = taken.round() * (taken.round() + 1) / 2f;
         for (ShardModel shard : start(2)) {
@@ -99,20 +90,15 @@ class CheckpointTest extends CheckpointFixture {
         consistency = "asp";
         SplittableRandom random = new SplittableRandom(1);
         List<ShardModel> shards = start(2);
-        for (ShardModel shard : shards) {
-            push(shard, 1, 5);
-        }
+        pushAll(shards, 1, 5);
         shards.getFirst().checkpointer().request();
         shards.getFirst().checkpointer().step();
         shards.get(1).checkpointer().step();
         for (int i = 0; i < 5; i++) {
-            for (ShardModel shard : shards) {
-                push(shard, 2 + i, random.nextInt(10));
-            }
+            pushAll(shards, 2 + i, random.nextInt(10));
         }
         step(shards);
         closeShards();
-        open.clear();
 
         for (ShardModel shard : start(2)) {
             assertThat(weights(shard)).containsOnly(5);
@@ -142,7 +128,6 @@ class CheckpointTest extends CheckpointFixture {
         checkpoint(two);
         assertThat(newest().resolve("model-00001-of-0000" + (fileBytes == 20 ? 2 : 1) + ".safetensors")).exists();
         closeShards();
-        open.clear();
 
         for (int i = 0; i < 3; i++) {
             ShardModel shard = start(fileContext(i, 3, file));
@@ -153,8 +138,8 @@ class CheckpointTest extends CheckpointFixture {
                 MemorySegment state = shard.store().block(block / 3).state();
                 for (int value = 0; value < values; value++) {
                     assertThat(found[block / 3 * BLOCK / Float.BYTES + value]).as("value %d of block %d", value, block)
-                        .isEqualTo(first + value + block % 2);
-                    assertThat(state.getAtIndex(ValueLayout.JAVA_FLOAT, value)).isEqualTo(1);
+                        .isEqualTo(first + value + 1 + block % 2);
+                    assertThat(state.getAtIndex(ValueLayout.JAVA_FLOAT, value)).isEqualTo(1 + block % 2);
                 }
             }
         }
@@ -198,7 +183,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void shardIsNotStartedIfAllCheckpointsAreDamaged() throws Exception {
+    void shardDoesNotStartIfAllCheckpointsAreDamaged() throws Exception {
         twoCheckpoints();
         for (Path each : checkpoints()) {
             Files.delete(each.resolve("state-00001-of-00002.safetensors"));
@@ -223,7 +208,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void onlyTheNewestCheckpointsStay() throws Exception {
+    void onlyTheNewestCheckpointsAreKept() throws Exception {
         keep = 2;
         List<ShardModel> shards = start(1);
         for (int round = 1; round <= 5; round++) {
@@ -247,7 +232,7 @@ class CheckpointTest extends CheckpointFixture {
         assertThat(checkpoints()).hasSize(1);
         clock.advance(Duration.ofSeconds(60));
         step(shards);
-        assertThat(checkpoints()).as("no push since the last checkpoint").hasSize(1);
+        assertThat(checkpoints()).as("checkpoints without a push since the last checkpoint").hasSize(1);
     }
 
     @Test
@@ -256,9 +241,7 @@ class CheckpointTest extends CheckpointFixture {
         List<ShardModel> shards = start(2);
         List<Long> rounds = new ArrayList<>();
         for (int round = 1; round <= 10; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, 1);
-            }
+            pushAll(shards, round, 1);
             step(shards);
             rounds.add(shards.getFirst().checkpointer().status().round());
         }
@@ -266,7 +249,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void failureToWriteIsReportedAndTrainingContinues() throws Exception {
+    void trainingContinuesAfterACheckpointCannotBeWritten() throws Exception {
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
         push(shards.get(1), 1, 1);
@@ -286,7 +269,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void requestThatWasMadeBeforeAShardStartedIsNotCompleted() throws Exception {
+    void requestMadeBeforeAShardRestartedIsNotCompleted() throws Exception {
         consistency = "asp";
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
@@ -304,10 +287,11 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void processThatLosesItsPermissionInTheMiddleOfAStepPublishesNoCheckpoint() throws Exception {
+    void processThatLosesItsPermissionDuringAStepPublishesNoCheckpoint() throws Exception {
         AtomicInteger questions = new AtomicInteger();
         AtomicBoolean pauses = new AtomicBoolean(true);
-        // Each second question is asked after another process has become the primary.
+        // The permission is refused at every second question, as if another process had become the primary since the first
+        // question.
         List<ShardModel> shards = List
             .of(start(context(0, 1).mayServe(() -> !pauses.get() || questions.getAndIncrement() % 2 == 0)));
         push(shards.getFirst(), 1, 1);
@@ -321,7 +305,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void requestIsCompletedWhileAnotherRequestAwaitsARound() throws Exception {
+    void oneCheckpointCompletesTwoRequestsThatWaitForTheSameRound() throws Exception {
         List<ShardModel> shards = start(2);
         Checkpointer requester = shards.getFirst().checkpointer();
         push(shards.getFirst(), 1, 1);
@@ -349,26 +333,5 @@ class CheckpointTest extends CheckpointFixture {
         assertThatThrownBy(() -> start(context(0, 1).model("other"))).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("is of model 'test', but --model is 'other'");
         assertThat(newest().resolve("checkpoint.json")).exists();
-    }
-
-    /** Adds gradients to the weights, and counts the updates in its state. */
-    private static final class CountingAggregator implements Aggregator {
-        @Override
-        public int stateBytesPerLogicalBlock() {
-            return LOGICAL_BLOCK_BYTES;
-        }
-
-        @Override
-        public void aggregate(
-            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
-            float scale) {
-            for (long i = 0; i < lengthBytes; i += Float.BYTES) {
-                float old = block.weights().get(ValueLayout.JAVA_FLOAT, offset + i);
-                block.weights().set(ValueLayout.JAVA_FLOAT, offset + i,
-                    old + scale * gradient.get(ValueLayout.JAVA_FLOAT, gradientOffset + i));
-                block.state().set(ValueLayout.JAVA_FLOAT, offset + i,
-                    block.state().get(ValueLayout.JAVA_FLOAT, offset + i) + 1);
-            }
-        }
     }
 }

@@ -7,12 +7,12 @@ import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.aggregator.cuda.Emulator;
 import io.modeldisk.aggregator.device.Device;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.datamover.TargetPortal;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.DeviceWrites;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.Block;
@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Compares a shard whose gradients an emulated GPU applies with a shard on the CPU. */
+/** Compares a shard on an emulated GPU with a shard on the CPU. */
 @Timeout(600)
 class DeviceShardTest {
     private static final int SEEDS = Integer.getInteger("cuda.seeds", 50);
@@ -69,7 +69,7 @@ class DeviceShardTest {
         return new DeviceTarget(Device.named("cuda:0"), mirrorsAtOnce, pushTo);
     }
 
-    /** Sets a datamover that may reach devices. Its portals are never opened. */
+    /** Sets a datamover that claims to reach the memory of devices. The test never opens its portals. */
     private static void rdma(TargetContext network) {
         network.datamovers(List.of(new TargetPortal.Opener() {
             @Override
@@ -88,13 +88,15 @@ class DeviceShardTest {
         return shard.target().units().stream().filter(unit -> unit.identity().lun() == lun).findFirst().orElseThrow();
     }
 
-    /** A shard with its units and the tasks that it has not completed. */
+    /** A shard, and its writes that are not complete yet. */
     private record Shard(ShardModel model, List<Runnable> unfinished) implements AutoCloseable {
         static Shard open(ServerContext context) throws Exception {
             return new Shard(ShardModel.open(context), new ArrayList<>());
         }
 
-        /** Begins a write. {@link #finish} ends it, so a write that waits for another learner does not stop the test. */
+        /**
+         * Begins a write. {@link #finish} completes the write, so the test can continue while a write waits for another learner.
+         */
         void write(int lun, FakeTask task) throws ScsiException {
             if (!unit(model, lun).write(task)) {
                 unfinished.add(() -> complete(unit(model, lun), task));
@@ -117,29 +119,17 @@ class DeviceShardTest {
         }
 
         byte[] pull(int lun, Nexus learner, int offset, int bytes) throws ScsiException {
-            LogicalUnit unit = unit(model, lun);
             FakeTask task = new FakeTask(learner, offset, bytes);
             if (lun > 1) {
                 task.ofType(lun == ValueType.BFLOAT16.lun() ? ValueType.BFLOAT16 : ValueType.FLOAT16);
             }
-            assertThat(unit.admitRead(task)).isTrue();
-            MemorySegment data = MemorySegment.ofArray(new byte[bytes]);
-            Pin pin = new Pin();
-            for (int done = 0; done < bytes; done += pin.lengthBytes()) {
-                unit.pin(task, done, pin);
-                MemorySegment.copy(Weights.of(pin), 0, data, done, pin.lengthBytes());
-                unit.unpin(pin);
-            }
-            return data.toArray(ValueLayout.JAVA_BYTE);
+            return Weights.read(unit(model, lun), task).toArray(ValueLayout.JAVA_BYTE);
         }
 
         byte[] state(int index) {
             Block block = model.store().block(index);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 return block.state().toArray(ValueLayout.JAVA_BYTE);
-            } finally {
-                block.unlock();
             }
         }
 
@@ -160,7 +150,7 @@ class DeviceShardTest {
 
     @ParameterizedTest
     @MethodSource("aggregatorsAndModes")
-    void shardOnADeviceEqualsThatOnTheCpu(String aggregator, String mode) throws Exception {
+    void shardOnADeviceHasTheSameStateAsAShardOnTheCpu(String aggregator, String mode) throws Exception {
         for (long seed = 1; seed <= Math.max(1, SEEDS / 25); seed++) {
             Emulator.reset(seed);
             SplittableRandom random = new SplittableRandom(seed);
@@ -196,7 +186,7 @@ class DeviceShardTest {
         }
     }
 
-    /** Delivers half of the gradients to the device, if the shard has memory for them there. */
+    /** Delivers about half of the gradients to the device, if the device has memory for gradients. */
     private static FakeTask arrived(Shard shard, SplittableRandom random, FakeTask task) {
         DeviceWrites device = shard.model().target().deviceWrites();
         if (device == null || random.nextBoolean()) {
@@ -208,7 +198,7 @@ class DeviceShardTest {
     }
 
     @Test
-    void onlyGradientsThatTheHostNeedNotSeeArriveOnTheDevice() throws Exception {
+    void onlyGradientsThatTheHostNeedNotCheckArriveOnTheDevice() throws Exception {
         Emulator.reset(1);
         Emulator.gpuDirect(true, false, true);
         try (Shard shard = Shard
@@ -328,7 +318,7 @@ class DeviceShardTest {
     }
 
     @Test
-    void pullsAreWholeBlocksWhileManyThreadsPush() throws Exception {
+    void pullReturnsWholeBlocksWhileManyThreadsPush() throws Exception {
         Emulator.reset(7);
         int pushes = 200;
         try (Shard shard = Shard.open(context("asp", "sum").device(device(true)))) {
@@ -359,7 +349,7 @@ class DeviceShardTest {
         }
     }
 
-    /** Pulls a block, whose values must be equal and not lower than before. Returns the value. */
+    /** Pulls a block. Checks that all its values are equal and at least {@code last}. Returns this value. */
     private static float wholeBlock(Shard shard, float last) throws Exception {
         MemorySegment data = MemorySegment.ofArray(shard.pull(0, LEARNERS.getFirst(), BLOCK, BLOCK));
         float first = data.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0);
@@ -371,7 +361,7 @@ class DeviceShardTest {
     }
 
     @Test
-    void statusWhileOthersPushAndWriteDoesNotTakeTheStateBack() throws Exception {
+    void statusDuringPushesAndRawWritesLosesNoAggregatorState() throws Exception {
         Emulator.reset(3);
         try (Shard cpu = Shard.open(context("asp", "adam:lr=0.1"));
             Shard gpu = Shard.open(context("asp", "adam:lr=0.1").device(device(true)))) {

@@ -5,7 +5,7 @@ import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 
-/** The role of the primary {@code a}, at a coordinator whose answer to a change can be lost. Thread-safe. */
+/** The role of primary {@code a}. The response of its coordinator to a change can be lost. Thread-safe. */
 final class FakeRole implements PrimaryRole {
     private final AtomicReference<Runnable> loss = new AtomicReference<>();
     private volatile Set<String> inSync;
@@ -16,18 +16,21 @@ final class FakeRole implements PrimaryRole {
         this.inSync = Set.of(inSync);
     }
 
-    /** Makes the coordinator add the member, but not answer. {@code then} runs before the call fails. */
+    /**
+     * Makes the coordinator record the addition of {@code member}, but lose the response. {@code then} runs before the call
+     * fails.
+     */
     void loseAnswerToAdditionOf(String member, Runnable then) {
         lossIfAdded = member;
         loss.set(then);
     }
 
-    /** True if the answer was lost that {@link #loseAnswerToAdditionOf} has announced. */
+    /** True after the loss that {@link #loseAnswerToAdditionOf} has requested. */
     boolean hasLostAnswer() {
         return loss.get() == null;
     }
 
-    /** With true, the coordinator does no change and does not answer. */
+    /** If {@code now} is true, the coordinator ignores all changes and does not respond. */
     void silent(boolean now) {
         silent = now;
     }

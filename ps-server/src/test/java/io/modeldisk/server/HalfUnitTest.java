@@ -8,7 +8,6 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
@@ -41,7 +40,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 class HalfUnitTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4 * PAGE;
-    /** In the last block, the last logical block of a half unit lies half beyond the shard. */
+    /** With this size, the second half of the last logical block of a 16-bit unit lies beyond the end of the shard. */
     private static final int SIZE = 5 * BLOCK + 2 * PAGE + 400;
     private static final Nexus LEARNER = FakeTask.nexus("a");
     private static final Nexus OTHER = FakeTask.nexus("b");
@@ -60,7 +59,7 @@ class HalfUnitTest {
             .flatMap(type -> Stream.of("asp", "ssp:1", "bsp").map(mode -> Arguments.of(type, mode)));
     }
 
-    /** Rounds by an algorithm that the shard does not use. */
+    /** Rounds a value with a different algorithm from that of the shard. */
     private static short rounded(ValueType type, float value) {
         if (type == ValueType.FLOAT16) {
             return Float.floatToFloat16(value);
@@ -124,7 +123,7 @@ class HalfUnitTest {
 
     @ParameterizedTest
     @MethodSource("typesAndModes")
-    void modelOnTwoShardsIsPulledRoundedAndPushedExactlyInHalfTheBytes(ValueType type, String mode) throws Exception {
+    void pullsOf16BitValuesAreRoundedAndPushesAreExact(ValueType type, String mode) throws Exception {
         StripedModel model = connect(2, _ -> context(mode), type);
         assertThat(model.facts().sizeBytes()).isEqualTo(SIZE);
         assertThat(model.trainBytes()).isEqualTo(SIZE / 2);
@@ -153,14 +152,14 @@ class HalfUnitTest {
         model.synchronize(Cancellation.NONE);
         model.read(0, floats, 0, padded(SIZE), Cancellation.NONE);
         assertThat(floats.segment(0, SIZE).toArray(ValueLayout.JAVA_FLOAT)).isEqualTo(weights);
-        // Of the three blocks of each shard, the last block of the model is shorter.
+        // The pushed bytes include the padding of the last logical block.
         assertThat(model.status().at("/0/pushedBytes").asLong()
             + model.status().at("/1/pushedBytes").asLong()).isEqualTo(padded(SIZE / 2));
     }
 
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
-    void unitReportsItsOwnSizeBlocksAndIdentity(ValueType type) throws Exception {
+    void unitReportsItsOwnSizeBlockSizeAndIdentity(ValueType type) throws Exception {
         ShardModel shard = shard(context("asp"));
         LogicalUnit half = unit(shard, type);
         assertThat(half.sizeBytes()).isEqualTo(5L * BLOCK / 2 + 2 * PAGE);
@@ -176,7 +175,7 @@ class HalfUnitTest {
     }
 
     @Test
-    void everyShardHasTheSameBlocksInAHalfUnit() {
+    void shardHasTheSameNumberOfBlocksInAHalfUnit() {
         for (int shards = 1; shards < 4; shards++) {
             for (long size = 4; size < 9 * 8192; size += 508) {
                 for (int i = 0; i < shards; i++) {
@@ -201,7 +200,7 @@ class HalfUnitTest {
 
     @ParameterizedTest
     @MethodSource("typesAndModes")
-    void piecesOfAPushCountOnceEachInAnyOrderAndAfterARepetition(ValueType type, String mode) throws Exception {
+    void eachPieceOfAPushCountsOnceInAnyOrder(ValueType type, String mode) throws Exception {
         ShardModel shard = shard(context(mode).learners(mode.equals("bsp") ? 2 : 1));
         LogicalUnit half = unit(shard, type);
         shard.learners().join(LEARNER);
@@ -212,8 +211,8 @@ class HalfUnitTest {
         push(half, task(LEARNER, type, 4 * PAGE, rest, 3).ofRound(1));
         push(half, task(LEARNER, type, 4 * PAGE, rest, 3).ofRound(1));
         if (mode.equals("bsp")) {
-            assertThat(Weights.at(shard.store(), 0)).as("the round is open").isZero();
-            // Another learner contributes to the same round through LUN 0.
+            assertThat(Weights.at(shard.store(), 0)).as("weight while the round is open").isZero();
+            // Another learner pushes float32 gradients of the same round through LUN 0.
             shard.learners().join(OTHER);
             push(unit(shard, ValueType.FLOAT32),
                 new FakeTask(OTHER, 0, (int) shard.facts().bytesOfShard()).fill(3).ofRound(1));
@@ -226,7 +225,7 @@ class HalfUnitTest {
 
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
-    void pushWithoutRoundWaitsInBspUntilItsRoundOpensAndPullsWaitForIt(ValueType type) throws Exception {
+    void secondPushWithoutARoundNumberWaitsInBspForTheNextRound(ValueType type) throws Exception {
         ShardModel shard = shard(context("bsp").learners(2));
         LogicalUnit half = unit(shard, type);
         shard.learners().join(LEARNER);
@@ -250,7 +249,7 @@ class HalfUnitTest {
 
     @ParameterizedTest
     @MethodSource("typesAndModes")
-    void recordsOfPushesRebuildTheSameShard(ValueType type, String mode) throws Exception {
+    void replayOfTheRecordsOfPushesGivesTheSameWeights(ValueType type, String mode) throws Exception {
         try (RecordedShard primary = new RecordedShard(mode, 1, SumAggregator::new);
             RecordedShard replica = new RecordedShard(mode, 1, SumAggregator::new, 0)) {
             primary.join(LEARNER, 0, false);
@@ -289,14 +288,14 @@ class HalfUnitTest {
         int last = (int) half.sizeBytes() - PAGE;
         push(half, task(LEARNER, type, last, PAGE, 5));
         FakeTask pull = task(LEARNER, type, last, PAGE, 9);
-        MemorySegment seen = read(half, pull);
+        MemorySegment seen = Weights.read(half, pull);
         for (int i = 0; i < PAGE / 2; i++) {
             assertThat(widened(type, seen.getAtIndex(ValueLayout.JAVA_SHORT, i))).as("value %d", i)
                 .isEqualTo(i < PAGE / 4 ? 5 : 0);
         }
     }
 
-    /** The blocks of one read may have different versions, but each block is whole. */
+    /** The blocks of one read may have different versions, but each block must be whole. */
     @ParameterizedTest
     @EnumSource(names = {"BFLOAT16", "FLOAT16"})
     void blockIsWholeInEachPullWhileOthersPush(ValueType type) throws Exception {
@@ -311,7 +310,7 @@ class HalfUnitTest {
             }
         });
         while (!pushes.isDone()) {
-            MemorySegment seen = read(half, task(OTHER, type, 0, 5 * BLOCK / 2, 0));
+            MemorySegment seen = Weights.read(half, task(OTHER, type, 0, 5 * BLOCK / 2, 0));
             for (int block = 0; block < 5; block++) {
                 short[] values = seen.asSlice((long) block * BLOCK / 2, BLOCK / 2).toArray(ValueLayout.JAVA_SHORT);
                 short[] uniform = new short[values.length];
@@ -341,17 +340,5 @@ class HalfUnitTest {
         } catch (ScsiException e) {
             throw new AssertionError(e);
         }
-    }
-
-    private static MemorySegment read(LogicalUnit unit, FakeTask task) throws ScsiException {
-        assertThat(unit.admitRead(task)).isTrue();
-        MemorySegment data = MemorySegment.ofArray(new short[task.dataBytes() / 2]);
-        Pin pin = new Pin();
-        for (int done = 0; done < task.dataBytes(); done += pin.lengthBytes()) {
-            unit.pin(task, done, pin);
-            MemorySegment.copy(Weights.of(pin), 0, data, done, pin.lengthBytes());
-            unit.unpin(pin);
-        }
-        return data;
     }
 }

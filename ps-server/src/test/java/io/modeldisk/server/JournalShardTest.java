@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.journal.JournalSettings;
-import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import java.io.IOException;
@@ -17,6 +16,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -38,7 +38,7 @@ class JournalShardTest extends CheckpointFixture {
             : context;
     }
 
-    /** Ends all shards as SIGKILL does: the files stay as they are at this moment. */
+    /** Ends all shards as SIGKILL would. The next shards use a copy of the files as they are at this moment. */
     private void kill() throws IOException {
         await("all records are on disk",
             () -> open.stream().map(shard -> shard.records().status())
@@ -50,36 +50,22 @@ class JournalShardTest extends CheckpointFixture {
             }
         }
         closeShards();
-        open.clear();
         folder = copy;
     }
 
-    private static boolean write(ShardModel shard, FakeTask task) throws ScsiException {
-        LogicalUnit train = shard.target().units().get(0);
-        while (!train.write(task)) {
-            task.awaitResume();
-        }
-        return true;
-    }
-
-    private static void pushAll(List<ShardModel> shards, long round, float value) throws Exception {
-        for (ShardModel shard : shards) {
-            pushOne(shard, round, value);
-        }
-    }
-
-    private static void pushOne(ShardModel shard, long round, float value) throws Exception {
-        shard.learners().join(LEARNER);
-        write(shard, new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round));
+    /** Lets the shards take steps while time passes, until the condition is true. */
+    private void awaitSteps(String message, List<ShardModel> shards, BooleanSupplier condition) {
+        await(message, () -> {
+            clock.advance(TICK);
+            step(shards);
+            return condition.getAsBoolean();
+        });
     }
 
     private void takeCheckpoint(List<ShardModel> shards) {
         long request = shards.getFirst().checkpointer().request();
-        await("the checkpoint is complete", () -> {
-            clock.advance(TICK);
-            step(shards);
-            return shards.getFirst().checkpointer().status().answered() == request;
-        });
+        awaitSteps("the checkpoint is complete", shards,
+            () -> shards.getFirst().checkpointer().status().answered() == request);
         step(shards);
         CheckpointStatus status = shards.getFirst().checkpointer().status();
         assertThat(status.failure()).isNull();
@@ -110,17 +96,17 @@ class JournalShardTest extends CheckpointFixture {
         shards = start(2);
         pushAll(shards, 2, 2);
         pushAll(shards, 3, 4);
-        assertThat(weights(shards.get(1))).as("a push that was repeated after the restart").containsOnly(7);
+        assertThat(weights(shards.get(1))).as("weights after a push was repeated after the restart").containsOnly(7);
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "bsp"})
-    void pushesBeforeAndBehindACheckpointCountOnce(String mode) throws Exception {
+    void pushesBeforeAndAfterACheckpointCountOnce(String mode) throws Exception {
         consistency = mode;
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         takeCheckpoint(shards);
-        assertThat(segments()).as("the segments before the checkpoint are deleted").isEqualTo(2);
+        assertThat(segments()).as("segments after those before the checkpoint were deleted").isEqualTo(2);
         pushAll(shards, 2, 2);
         kill();
         shards = start(2);
@@ -162,19 +148,18 @@ class JournalShardTest extends CheckpointFixture {
     @Test
     void partOfARoundSurvivesTheDeathOfTheShard() throws Exception {
         ShardModel shard = start(1).getFirst();
-        pushOne(shard, 1, 1);
+        push(shard, 1, 1);
         int half = BLOCK / 2;
-        shard.learners().join(LEARNER);
-        write(shard, new FakeTask(LEARNER, 0, half).fill(5).ofRound(2));
+        RecordedShard.write(shard.target().units().get(0), new FakeTask(LEARNER, 0, half).fill(5).ofRound(2));
         kill();
         shard = start(1).getFirst();
         assertThat(weights(shard)).containsOnly(1);
-        pushOne(shard, 2, 5);
+        push(shard, 2, 5);
         assertThat(weights(shard)).containsOnly(6);
     }
 
     @Test
-    void shardThatStartsAloneContinuesAndTheOthersDoNotGoBack() throws Exception {
+    void otherShardsDoNotGoBackWhenAShardRestartsFromItsJournal() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         takeCheckpoint(shards);
@@ -189,41 +174,33 @@ class JournalShardTest extends CheckpointFixture {
     }
 
     @Test
-    void pushWaitsWhileAnotherShardIsStoppedAndContinuesWhenItIsBack() throws Exception {
+    void pushOfTheNextRoundWaitsWhileAnotherShardIsStopped() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         ShardModel first = shards.getFirst();
         ShardModel stopped = shards.get(1);
         CompletableFuture<Void> stop = CompletableFuture.runAsync(() -> stopped.saveLast(() -> {}));
-        await("shard 1 has stopped", () -> {
-            step(shards);
-            clock.advance(TICK);
-            return stop.isDone();
-        });
+        awaitSteps("shard 1 has stopped", shards, stop::isDone);
         stopped.close();
         open.remove(1);
-        FakeTask push = new FakeTask(LEARNER, 0, (int) first.facts().bytesOfShard()).fill(2).ofRound(2);
+        FakeTask push = pushOf(first, 2, 2);
         assertThat(first.target().units().get(0).write(push)).isFalse();
         start(context(1, 2));
         step(List.of(first));
-        write(first, push);
+        RecordedShard.write(first.target().units().get(0), push);
         assertThat(weights(first)).containsOnly(3);
     }
 
     @Test
-    void longJournalIsCutByAnEarlyCheckpointThatAnyShardRequests() throws Exception {
+    void shardWithALongJournalRequestsAnEarlyCheckpoint() throws Exception {
         consistency = "asp";
         limitBytes = 4 * BLOCK;
         List<ShardModel> shards = start(2);
         for (int round = 1; round <= 3; round++) {
-            pushOne(shards.get(1), round, 1);
+            push(shards.get(1), round, 1);
         }
         assertThat(shards.get(1).journal().bytes()).isGreaterThan(limitBytes);
-        await("the journal is short", () -> {
-            clock.advance(TICK);
-            step(shards);
-            return shards.get(1).journal().bytes() <= limitBytes;
-        });
+        awaitSteps("the journal is short", shards, () -> shards.get(1).journal().bytes() <= limitBytes);
         assertThat(shards.getFirst().checkpointer().status().number()).isPositive();
     }
 
@@ -234,21 +211,17 @@ class JournalShardTest extends CheckpointFixture {
         List<ShardModel> shards = start(2);
         ShardModel first = shards.getFirst();
         for (int round = 1; round <= 4; round++) {
-            pushOne(first, round, 1);
+            push(first, round, 1);
         }
         first.checkpointer().step();
-        assertThatThrownBy(() -> pushOne(first, 5, 1)).isInstanceOf(ScsiException.class)
+        assertThatThrownBy(() -> push(first, 5, 1)).isInstanceOf(ScsiException.class)
             .hasMessageContaining("the journal " + first.journal().path() + " is full")
             .hasMessageContaining("no checkpoint was completed");
         assertThat(new String(first.status(), StandardCharsets.UTF_8)).contains("\"durability\":\"journal\"",
             "is full");
-        await("a checkpoint is complete", () -> {
-            clock.advance(TICK);
-            step(shards);
-            return first.checkpointer().status().number() > 0;
-        });
+        awaitSteps("a checkpoint is complete", shards, () -> first.checkpointer().status().number() > 0);
         step(shards);
-        pushOne(first, 5, 1);
+        push(first, 5, 1);
         kill();
         assertThat(weights(start(2).getFirst())).containsOnly(5);
     }
@@ -271,7 +244,7 @@ class JournalShardTest extends CheckpointFixture {
         takeCheckpoint(shards);
         pushAll(shards, 3, 1);
         kill();
-        // The newest checkpoint is damaged, and the journal continues only this one.
+        // The test damages the newest checkpoint, which is the only one that the journal continues.
         Files.delete(newest().resolve("checkpoint.json"));
         assertThatThrownBy(() -> start(1)).isInstanceOf(IOException.class)
             .hasMessageContaining("acknowledged pushes would be lost")

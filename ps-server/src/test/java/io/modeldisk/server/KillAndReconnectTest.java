@@ -8,6 +8,8 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.fake.Roles;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
 import io.modeldisk.striping.StripedModelContext;
@@ -23,9 +25,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
@@ -88,11 +87,7 @@ class KillAndReconnectTest {
         return connect(paths.stream().map(NetworkPath::address).toList(), learner, type);
     }
 
-    private static void fill(DataMemory memory, int page, float value) {
-        fill(memory, page, value, ValueType.FLOAT32);
-    }
-
-    /** Fills the values in one page of the model, which has half the length in a 16-bit type. */
+    /** Fills the values of one page of the model. In a 16-bit type, the page has half the length. */
     private static void fill(DataMemory memory, int page, float value, ValueType type) {
         int pageBytes = PAGE / type.widening();
         for (int i = 0; i < pageBytes; i += type.bytes()) {
@@ -131,16 +126,6 @@ class KillAndReconnectTest {
         }
     }
 
-    private static <T> List<T> runAll(List<Callable<T>> roles) throws Exception {
-        List<T> results = new ArrayList<>();
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (Future<T> done : threads.invokeAll(roles)) {
-                results.add(done.get());
-            }
-        }
-        return results;
-    }
-
     /** Repeats a push until it succeeds. Cancels some attempts at random. */
     private static void pushSurely(
         StripedModel model, DataMemory gradient, long offset, int bytes, SplittableRandom random) throws IOException {
@@ -163,13 +148,12 @@ class KillAndReconnectTest {
     }
 
     /**
-     * Pushes random pieces until the test has broken enough connections. Returns the sum of the pushed gradients for each logical
-     * block.
+     * Pushes random pieces until the test has broken enough connections. Returns the sum of the pushed gradients for each page.
      */
     private long[] learnInPieces(String name, long seed, ValueType type) throws IOException {
         SplittableRandom random = new SplittableRandom(seed);
         long[] sums = new long[PAGES];
-        // A logical block of a 16-bit type has two pages of the model.
+        // A logical block of a 16-bit type contains the values of two pages of the model.
         int step = type.widening();
         try (StripedModel model = connectSurely(name, type);
             DataMemory gradient = DataMemory.allocate(SIZE)) {
@@ -211,7 +195,7 @@ class KillAndReconnectTest {
             learners.add(() -> learnInPieces("learner" + number, SEED + number, ValueType.values()[number]));
         }
         long[] expected = new long[PAGES];
-        for (long[] sums : runAll(learners)) {
+        for (long[] sums : Roles.runAll(learners)) {
             for (int page = 0; page < PAGES; page++) {
                 expected[page] += sums[page];
             }
@@ -220,14 +204,14 @@ class KillAndReconnectTest {
         assertRawWeights(expected, RATE);
     }
 
-    /** The gradient that a learner pushes in a round for a logical block. */
+    /** The gradient that a learner pushes in a round for a page. */
     private static int gradient(int learner, int round, int page) {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
     /**
      * Pushes and pulls each round as one learner. Checks that the weights of each pull include the gradients of all learners up
-     * to the round of the pull, and no later gradients.
+     * to this round, and no later gradients.
      */
     private Void learnInRounds(int number, int learners, int rounds, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
@@ -270,7 +254,7 @@ class KillAndReconnectTest {
             int number = i;
             roles.add(() -> learnInRounds(number, learners, rounds, joined));
         }
-        runAll(roles);
+        Roles.runAll(roles);
         assertThat(breaksLeft.get()).isZero();
         long[] sums = new long[PAGES];
         for (int round = 1; round <= rounds; round++) {
@@ -290,11 +274,9 @@ class KillAndReconnectTest {
             StripedModel newcomer = connectDirectly("newcomer");
             DataMemory ones = DataMemory.allocate(SIZE);
             DataMemory weights = DataMemory.allocate(SIZE)) {
-            for (int page = 0; page < PAGES; page++) {
-                fill(ones, page, 1);
-            }
+            Weights.fill(ones.segment(0, SIZE), 1);
             founder.push(0, ones, 0, SIZE, Cancellation.NONE);
-            // The new learner joins when the first learner has pushed only the part of round 2 that is at shard 0.
+            // When the new learner joins, the first learner has pushed only block 0 of round 2. This block is on shard 0.
             founder.push(0, ones, 0, BLOCK, Cancellation.NONE);
             newcomer.join();
             Callable<Void> train = () -> {
@@ -307,7 +289,7 @@ class KillAndReconnectTest {
                 founder.push(0, ones, 0, SIZE, Cancellation.NONE);
                 return null;
             };
-            runAll(List.of(train, goOn));
+            Roles.runAll(List.of(train, goOn));
             long[] rounds = new long[PAGES];
             Arrays.fill(rounds, Math.round(-valueAt(weights, 0, ValueType.FLOAT32) / RATE));
             assertWeights(weights, rounds, RATE, ValueType.FLOAT32);
@@ -320,7 +302,7 @@ class KillAndReconnectTest {
         try (StripedModel model = connectSurely("learner", ValueType.FLOAT32);
             DataMemory gradient = DataMemory.allocate(SIZE)) {
             for (int page = 0; page < PAGES; page++) {
-                fill(gradient, page, page);
+                fill(gradient, page, page, ValueType.FLOAT32);
             }
             model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             ShardModel shard = servers.get(0).shard();
@@ -341,12 +323,10 @@ class KillAndReconnectTest {
         for (int life = 0; life < 3; life++) {
             StripedModel model = connectSurely("learner", ValueType.FLOAT32);
             try (DataMemory gradient = DataMemory.allocate(SIZE)) {
-                for (int page = 0; page < PAGES; page++) {
-                    fill(gradient, page, 1);
-                }
+                Weights.fill(gradient.segment(0, SIZE), 1);
                 model.push(0, gradient, 0, SIZE, Cancellation.NONE);
             }
-            // The learner dies without a logout, and the shard still keeps its old membership when the learner restarts.
+            // The learner dies without a logout, so the shard still has its old membership when the learner restarts.
             paths.forEach(path -> path.state(State.DOWN));
             model.close();
             paths.forEach(path -> path.state(State.UP));

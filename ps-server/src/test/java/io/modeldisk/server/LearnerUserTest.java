@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A learner belongs to its CHAP user until its lease ends, also after its records were replayed. */
+/** Checks that a learner belongs to its CHAP user until its lease ends, even after a replay of its records. */
 class LearnerUserTest {
     private static final int ISID = 1;
     private static final int OTHER_ISID = 2;
@@ -65,13 +65,13 @@ class LearnerUserTest {
     }
 
     @Test
-    void joinOfTheSameUserReplacesTheLostLearnerAtOnceAndTheNextRoundsCountOnce() throws Exception {
+    void joinOfTheSameUserReplacesTheLostLearnerAtOnce() throws Exception {
         JoinCommand.Answer before = shard.join(SEVEN, 0, true);
         RecordedShard.write(shard.train, push(SEVEN, 1));
         lose(shard, SEVEN);
         Nexus second = nexus(OTHER_ISID, "seven", Right.LEARN);
         shard.connect(second);
-        // Without ANEW too: a nexus that has not pushed must not inherit the rounds of another nexus.
+        // This JOIN is without ANEW. Even so, the new nexus must not inherit the rounds that the old nexus has pushed.
         JoinCommand.Answer after = shard.join(second, 0, false);
         assertThat(after.membership()).isNotEqualTo(before.membership());
         RecordedShard.write(shard.train, push(second, after.joinRound()));
@@ -90,7 +90,8 @@ class LearnerUserTest {
         Nexus other = nexus(OTHER_ISID, "other", Right.LEARN);
         shard.connect(other);
         assertNameInUse(shard, other, "belongs to user seven until its lease ends");
-        assertThatThrownBy(() -> RecordedShard.write(shard.train, push(other, 0))).as("a write without JOIN")
+        assertThatThrownBy(() -> RecordedShard.write(shard.train, push(other, 0)))
+            .as("a write without JOIN by another user")
             .isInstanceOf(ScsiException.class);
         shard.clock.advance(RecordedShard.LEASE);
         shard.shard.expire();
@@ -99,13 +100,13 @@ class LearnerUserTest {
     }
 
     @Test
-    void nexusOfALearnerIsOnlyForItsUser() throws Exception {
+    void otherUserCannotUseTheNexusOfALearner() throws Exception {
         shard.join(SEVEN, 0, true);
         lose(shard, SEVEN);
         Nexus other = nexus(ISID, "other", Right.LEARN);
         assertThat(shard.shard.target().loginRefusal(other)).contains("belongs to user seven until its lease ends");
         assertThat(shard.shard.target().loginRefusal(SEVEN)).isNull();
-        // The session may be older than the record of the learner, at a backup.
+        // At a backup, a session can be older than the record of the learner, so its login was not refused.
         shard.connect(other);
         assertThat(learner(shard).isLost()).isTrue();
         assertNameInUse(shard, other, "belongs to user seven");
@@ -115,7 +116,7 @@ class LearnerUserTest {
     }
 
     @Test
-    void sessionWithoutTheRightToLearnNeitherResumesNorKeepsNorEndsALearner() throws Exception {
+    void sessionWithoutTheLearnRightDoesNotAffectALearner() throws Exception {
         shard.join(SEVEN, 0, true);
         lose(shard, SEVEN);
         Nexus watcher = nexus(ISID, "seven", Right.STATUS, Right.RAW);
@@ -148,7 +149,7 @@ class LearnerUserTest {
     }
 
     @Test
-    void recordsOfAnEarlierVersionHaveNoUserAndTheFirstUserHasTheLearner() throws Exception {
+    void learnerFromARecordWithoutAUserBelongsToTheFirstUserThatLogsIn() throws Exception {
         shard.join(SEVEN, 0, true);
         MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
         int userBytes = Short.BYTES + "seven".length();
@@ -157,7 +158,7 @@ class LearnerUserTest {
                 boolean hasUser = record.kind() == RecordKind.LEARNER
                     || record.kind() == RecordKind.ROSTER && record.position() > 1;
                 if (hasUser) {
-                    // The users are at the end of the body.
+                    // The user is at the end of the body, so a shorter body has no user.
                     record.memory().set(ValueLayout.JAVA_INT_UNALIGNED, record.start(), record.bodyBytes() - userBytes);
                 }
                 again.player.apply(record);
@@ -172,7 +173,7 @@ class LearnerUserTest {
     }
 
     @Test
-    void learnerWithoutAUserBelongsToTheFirstUserThatLogsInAlsoAfterAnotherReplay() throws Exception {
+    void learnerThatAUserHasClaimedKeepsThatUserAfterAnotherReplay() throws Exception {
         Nexus unknown = nexus(ISID, null, Right.LEARN);
         shard.join(unknown, 0, true);
         try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The learning rate and the state of optimizers, live and across checkpoints. */
+/** The learning rate and the state of optimizers, in running shards and after a restart from a checkpoint. */
 class LearningRateTest extends CheckpointFixture {
     private static final int ROUNDS = 20;
 
@@ -27,7 +27,6 @@ class LearningRateTest extends CheckpointFixture {
 
     private List<ShardModel> restart(String specification, int shards) throws IOException {
         closeShards();
-        open.clear();
         useAggregator(specification);
         return start(shards);
     }
@@ -45,9 +44,7 @@ class LearningRateTest extends CheckpointFixture {
 
     private static void train(List<ShardModel> shards, int from, int to) throws Exception {
         for (int round = from; round <= to; round++) {
-            for (ShardModel shard : shards) {
-                push(shard, round, (float) Math.sin(round));
-            }
+            pushAll(shards, round, (float) Math.sin(round));
         }
     }
 
@@ -70,7 +67,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void changedRateAppliesFromItsRoundAlsoAfterARestart() throws Exception {
+    void changedRateAppliesFromItsRoundOnEvenAfterARestart() throws Exception {
         useAggregator("sgd:lr=1");
         List<ShardModel> shards = start(2);
         train(shards, 1, 1);
@@ -83,14 +80,14 @@ class LearningRateTest extends CheckpointFixture {
         assertThat(weights(shards.getFirst())[0]).isEqualTo((float) -Math.sin(1) - 4 - 2);
         rate(shards.getFirst(), 5, 0.25f);
         checkpoint(shards);
-        // One shard starts with the changes of that shard of two that has got the last one.
+        // The checkpoint of two shards starts one shard. It takes over the changes of the shard that received the last change.
         ShardModel only = restart("sgd:lr=1", 1).getFirst();
         assertThat(rate(only, 4, 0)).isEqualTo(0.5f);
         assertThat(rate(only, 5, 0)).isEqualTo(0.25f);
     }
 
     @Test
-    void changesAreForgottenAfterARestartWithAnotherRate() throws Exception {
+    void restartWithAnotherRateDiscardsEarlierChangesOfTheRate() throws Exception {
         useAggregator("sgd:lr=1");
         List<ShardModel> shards = start(1);
         train(shards, 1, 1);
@@ -100,7 +97,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void normOfPartsOfAGradientIsRefused() {
+    void clipNormWithoutBspIsRefused() {
         useAggregator("adam:lr=1,clip-norm=1");
         consistency = "asp";
         assertThatThrownBy(() -> start(1)).isInstanceOf(IllegalArgumentException.class)
@@ -109,7 +106,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void statusHasTheRateOfTheNextRound() throws Exception {
+    void statusShowsTheRateOfTheNextRound() throws Exception {
         useAggregator("sgd:lr=8,schedule=step,every=2,factor=0.5");
         List<ShardModel> shards = start(1);
         assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":8.0");
@@ -117,7 +114,7 @@ class LearningRateTest extends CheckpointFixture {
         assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":4.0")
             .contains("\"stateBytes\":0");
         ShardModel adam = restart("adam:lr=1", 2).getFirst();
-        // Three of five and a half blocks.
+        // Shard 0 of two has three of the five and a half blocks.
         assertThat(new String(adam.status())).contains("\"stateBytes\":" + (2 * 3 * BLOCK + 6 * 8));
     }
 
@@ -143,7 +140,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void pushWithoutARoundIsARoundOfItsOwn() throws Exception {
+    void pushWithoutARoundNumberCountsAsANewRound() throws Exception {
         consistency = "asp";
         useAggregator("sgd:lr=1,schedule=step,every=1,factor=0.5");
         ShardModel shard = start(1).getFirst();
@@ -153,7 +150,7 @@ class LearningRateTest extends CheckpointFixture {
             train.write(new FakeTask(LEARNER, 0, BLOCK).fill(1));
         }
         assertThat(weights(shard)[0]).isEqualTo(-1.75f);
-        // A push with a round has the rate of its round, whatever else was pushed.
+        // A push with a round number is applied with the rate of its round, regardless of other pushes.
         train.write(new FakeTask(LEARNER, 0, BLOCK).fill(1).ofRound(1));
         assertThat(weights(shard)[0]).isEqualTo(-2.75f);
     }

@@ -4,14 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.aggregator.Aggregator;
-import io.modeldisk.aggregator.BlockMemory;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.time.Duration;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
@@ -79,7 +77,7 @@ class LeaseTimerTest {
     }
 
     @Test
-    void leaseDoesNotEndWhileTheShardMayNotServe() throws IOException {
+    void leaseDoesNotEndWhileTheShardMustNotServe() throws IOException {
         loseTheLearner();
         mayServe = false;
         run(LEASE.multipliedBy(2));
@@ -92,7 +90,10 @@ class LeaseTimerTest {
 
     @Test
     void timerTriesAgainToCloseRoundsAfterAnOutOfMemoryError() throws Exception {
-        OutOfMemoryOnce aggregator = new OutOfMemoryOnce();
+        SumAggregator aggregator = new SumAggregator();
+        aggregator.failAfter(0, () -> {
+            throw new OutOfMemoryError("simulated by the test");
+        });
         open(aggregator);
         Nexus other = FakeTask.nexus("b");
         join(LEARNER);
@@ -104,19 +105,5 @@ class LeaseTimerTest {
         run(PERIOD);
         assertThat(shard.consistency().rounds(0)).isEqualTo(1);
         assertThat(shard.consistency().rounds(1)).isEqualTo(1);
-    }
-
-    private static final class OutOfMemoryOnce implements Aggregator {
-        private boolean failed;
-
-        @Override
-        public void aggregate(
-            BlockMemory block, long offset, MemorySegment gradient, long gradientOffset, long lengthBytes,
-            float scale) {
-            if (!failed) {
-                failed = true;
-                throw new OutOfMemoryError("simulated by the test");
-            }
-        }
     }
 }

@@ -57,7 +57,7 @@ class MemoryBudgetTest {
     }
 
     @Test
-    void shardThatKeepsRecordsNeedsTwoBuffersForThem() throws IOException {
+    void journalNeedsMemoryForTwoBuffers() throws IOException {
         CheckpointSettings state = new CheckpointSettings(Path.of("state"), CheckpointPeriod.parse("60s"), 1);
         ServerContext recording = context().sizeBytes(4096).checkpoints(state);
         long without = budget(recording).nativeBytes();

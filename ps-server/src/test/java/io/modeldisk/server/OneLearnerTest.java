@@ -9,6 +9,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.SessionsImage;
 import io.modeldisk.striping.StripedModel;
@@ -25,7 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Two mounts with one learner name, on two shards. */
+/** Two mounts that use the same learner name, at a model with two shards. */
 @Timeout(60)
 class OneLearnerTest {
     private static final int SIZE = 8192;
@@ -44,9 +45,7 @@ class OneLearnerTest {
                 .listen(new InetSocketAddress("127.0.0.1", 0))));
             paths.add(new NetworkPath(servers.get(i).localAddress().getPort()));
         }
-        for (int i = 0; i < SIZE; i += Float.BYTES) {
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, i, 1);
-        }
+        Weights.fill(memory.segment(0, SIZE), 1);
     }
 
     @AfterEach
@@ -106,7 +105,7 @@ class OneLearnerTest {
     }
 
     @Test
-    void mountThatStartsAgainTakesThePlaceOfTheLearnerWhoseConnectionIsLost() throws IOException {
+    void restartedMountReplacesTheLearnerWhoseConnectionIsLost() throws IOException {
         StripedModel first = connectThroughPaths("seven");
         push(first, PUSHES);
         long before = members(0).getFirst().number();
@@ -122,7 +121,7 @@ class OneLearnerTest {
             for (NetworkPath path : paths) {
                 path.state(NetworkPath.State.UP);
             }
-            assertThatThrownBy(() -> push(first, 1)).as("the mount that was replaced").isInstanceOfSatisfying(
+            assertThatThrownBy(() -> push(first, 1)).as("a push of the mount that was replaced").isInstanceOfSatisfying(
                 ShardException.class,
                 refusal -> assertThat(refusal.kind()).isEqualTo(ShardException.Kind.NAME_IN_USE));
             push(second, PUSHES);
@@ -132,7 +131,7 @@ class OneLearnerTest {
     }
 
     @Test
-    void mountThatLeavesGivesTheNameToTheNext() throws IOException {
+    void nameOfAMountThatLeavesIsFreeForTheNextMount() throws IOException {
         try (StripedModel second = connect("seven")) {
             try (StripedModel first = connect("seven")) {
                 push(first, PUSHES);
@@ -145,7 +144,7 @@ class OneLearnerTest {
     }
 
     @Test
-    void nextProcessOfAMountIsTheSameNexusAndItsRoundsCountOnce() throws IOException {
+    void nextProcessOfAMountContinuesAsTheSameLearner() throws IOException {
         StripedModel first = connectThroughPaths("seven");
         push(first, PUSHES);
         SessionsImage image = first.learnerImage();
@@ -171,7 +170,7 @@ class OneLearnerTest {
     }
 
     @Test
-    void halfOpenConnectionKeepsTheNameAtMostForTheLease() throws IOException {
+    void halfOpenConnectionReservesTheNameAtMostForTheLease() throws IOException {
         StripedModel first = connectThroughPaths("seven");
         push(first, PUSHES);
         for (NetworkPath path : paths) {

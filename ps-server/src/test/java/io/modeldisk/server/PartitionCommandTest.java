@@ -20,6 +20,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.HexFormat;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class PartitionCommandTest {
     private static final int BLOCK = 4096;
@@ -58,7 +60,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void partitionOfARoundThatIsFarAheadIsRefusedAndFixesNothing() throws Exception {
+    void refusedPartitionOfADistantRoundDoesNotPostponeNewcomers() throws Exception {
         try (ShardModel shard = ShardModel.open(context(1))) {
             shard.learners().admit(FakeTask.nexus("a"), false);
             assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 FF FF FF FF FF FF 00 00"))
@@ -68,19 +70,14 @@ class PartitionCommandTest {
         }
     }
 
-    @Test
-    void partitionOfRoundZeroIsRefusedWithTheByteOffsetOfTheRound() throws Exception {
+    @ParameterizedTest(name = "{0}")
+    @CsvSource({"round 0, C3 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00, 8",
+        "a logical block address, C3 00 00 00 00 01 00 00 00 00 00 00 00 01 00 00, 5"})
+    void partitionWithAWrongFieldIsRefusedWithTheByteOffsetOfTheField(String wrong, String cdb, int offset)
+        throws Exception {
         try (ShardModel shard = ShardModel.open(context(1))) {
-            assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00"))
-                .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense().field()).isEqualTo(8));
-        }
-    }
-
-    @Test
-    void partitionWithALogicalBlockAddressIsRefused() throws Exception {
-        try (ShardModel shard = ShardModel.open(context(1))) {
-            assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 01 00 00 00 00 00 00 00 01 00 00"))
-                .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense().field()).isEqualTo(5));
+            assertThatThrownBy(() -> ask(shard, "a", cdb)).as(wrong)
+                .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense().field()).isEqualTo(offset));
         }
     }
 
@@ -92,7 +89,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void remainingLearnerHasAllDataAfterTheLastRoundThatWasAskedFor() throws Exception {
+    void remainingLearnerGetsAllDataAfterTheRoundsWhosePartitionsWereRead() throws Exception {
         try (ParameterServer server = ParameterServer.launch(
             context(2).listen(new InetSocketAddress("127.0.0.1", 0)));
             DataMemory memory = DataMemory.allocate(SIZE);

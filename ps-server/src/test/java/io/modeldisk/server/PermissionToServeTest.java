@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A shard whose permission to serve ends, and a mount that follows the shard to another process. */
+/** A shard that loses its permission to serve, and a mount that follows a shard to another process. */
 @Timeout(60)
 final class PermissionToServeTest {
     private static final int SIZE = 4096;
@@ -57,7 +57,7 @@ final class PermissionToServeTest {
     }
 
     @Test
-    void pushWithoutPermissionIsNotAcknowledgedAndItsRepetitionCountsOnce() throws Exception {
+    void pushWithoutPermissionIsNotAcknowledgedAndCountsOnceWhenRepeated() throws Exception {
         AtomicBoolean mayServe = new AtomicBoolean(true);
         try (ParameterServer server = serve(mayServe::get);
             DataMemory memory = DataMemory.allocate(SIZE);
@@ -133,7 +133,7 @@ final class PermissionToServeTest {
                 place.set(address(second));
                 moved.get().accept(0);
                 push(model, memory);
-                await("reads go to the other process too", () -> weight(model, memory) == 1f);
+                await("reads also go to the other process", () -> weight(model, memory) == 1f);
             }
         }
     }

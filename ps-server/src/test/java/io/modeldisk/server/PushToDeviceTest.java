@@ -34,14 +34,14 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Pushes gradients over iSER to a shard on an emulated GPU, whose memory an RDMA device reaches. */
+/** Pushes gradients over iSER to a shard on an emulated GPU whose memory an RDMA device can access. */
 @Tag("softroce")
 @Timeout(600)
 class PushToDeviceTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 16 * PAGE;
     private static final int SIZE = 8 * BLOCK + PAGE;
-    /** The part of the model whose gradient travels with its command, and so arrives in host memory. */
+    /** The offset of the last page. Its gradient is sent together with its command, so it arrives in host memory. */
     private static final int LAST = SIZE - PAGE;
 
     @BeforeEach
@@ -90,10 +90,10 @@ class PushToDeviceTest {
 
     @ParameterizedTest
     @CsvSource({"asp, true, true", "bsp, true, false", "bsp, false, false"})
-    void rdmaPutsGradientsIntoMemoryOfTheDevice(String consistency, boolean dmaBuf, boolean ordered) throws Exception {
+    void rdmaWritesGradientsToDeviceMemory(String consistency, boolean dmaBuf, boolean ordered) throws Exception {
         Emulator.gpuDirect(true, dmaBuf, ordered);
         try (ParameterServer server = launch(consistency, PushTo.DEVICE)) {
-            // Soft-RoCE takes no dma-buf.
+            // Soft-RoCE does not support dma-buf.
             assertThat(server.shard().pushPlace()).isEqualTo("device memory by peer memory");
             train(server, 4);
             assertThat(server.shard().traffic().devicePushes.sum()).isGreaterThanOrEqualTo(4)
@@ -103,7 +103,7 @@ class PushToDeviceTest {
     }
 
     @Test
-    void memoryThatNoRdmaDeviceReachesIsRefusedWithTheReasons() throws Exception {
+    void deviceMemoryThatRdmaCannotReachIsRefusedWithTheReasons() throws Exception {
         Emulator.gpuDirect(false, true, true);
         assertThatThrownBy(() -> launch("asp", PushTo.DEVICE)).isInstanceOf(IOException.class)
             .hasMessageContaining("--push-to=device is not possible: ")
@@ -121,9 +121,9 @@ class PushToDeviceTest {
         assertThat(Emulator.live()).isZero();
     }
 
-    /** Each learner pushes a value of its own, so a gradient that another one overwrites too early is seen. */
+    /** Each learner pushes a different value, so the test detects a gradient that another gradient overwrites too early. */
     @Test
-    void learnersThatDisappearInTheMiddleOfAPushLeaveWholeGradientsAndNoMemory() throws Exception {
+    void learnersThatDisappearDuringAPushLeaveOnlyWholeGradients() throws Exception {
         Emulator.gpuDirect(true, false, false);
         try (ParameterServer server = launch("asp", PushTo.DEVICE)) {
             for (int victim = 0; victim < 4; victim++) {

@@ -8,10 +8,10 @@ import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.unit.RawUnit;
 import io.modeldisk.server.unit.TrainUnit;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,9 +40,7 @@ class RawUnitTest {
 
     private MemorySegment ones() {
         MemorySegment block = memory.segment(0, LOGICAL_BLOCK);
-        for (long i = 0; i < LOGICAL_BLOCK; i += Float.BYTES) {
-            block.set(ValueLayout.JAVA_FLOAT, i, 1);
-        }
+        Weights.fill(block, 1);
         return block;
     }
 

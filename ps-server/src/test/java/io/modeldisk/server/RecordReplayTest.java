@@ -12,6 +12,7 @@ import io.modeldisk.fault.record.RateRecords;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordKind;
 import io.modeldisk.fault.replay.RecordPlayer;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -20,6 +21,7 @@ import io.modeldisk.server.block.Block;
 import io.modeldisk.server.consistency.Learner;
 import io.modeldisk.server.fake.CountingAggregator;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -29,9 +31,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
+import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -40,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A shard to which the records of another shard were applied has the same state. */
+/** Applies the records of a shard to a second shard, the replica, and compares the states of the two shards. */
 @Timeout(300)
 class RecordReplayTest {
     private static final int PAGE = RecordedShard.PAGE;
@@ -54,7 +56,35 @@ class RecordReplayTest {
             .flatMap(mode -> aggregators.stream().map(each -> Arguments.of(mode, each)));
     }
 
-    /** One thread that does what learners may do, at random. */
+    /** Tries a push. Returns false if the push waits for its round. Otherwise waits until the records of the push are durable. */
+    private static boolean completes(RecordedShard shard, FakeTask push) throws ScsiException {
+        boolean complete = shard.train.write(push);
+        while (!complete && push.isTaken()) {
+            push.awaitResume();
+            complete = shard.train.write(push);
+        }
+        return complete;
+    }
+
+    /** Returns learners that each perform a number of random operations. {@code steps} counts the operations. */
+    private static List<Callable<Void>> actors(RecordedShard shard, int count, long seed, int operations,
+        AtomicInteger steps) {
+        List<Callable<Void>> actors = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            Actor actor = new Actor(shard, i, seed + i);
+            actors.add(() -> {
+                for (int n = 0; n < operations; n++) {
+                    actor.step();
+                    steps.incrementAndGet();
+                }
+                actor.forgetAll();
+                return null;
+            });
+        }
+        return actors;
+    }
+
+    /** A learner that performs random operations. Used by one thread at a time. */
     private static final class Actor {
         private final RecordedShard shard;
         private final Random random;
@@ -122,7 +152,7 @@ class RecordReplayTest {
             }
         }
 
-        /** A task with a range that is often in several blocks, and with data that is often in several pieces. */
+        /** Returns a task whose range often spans several blocks, and whose data is often in several pieces. */
         private FakeTask task() {
             int first = random.nextInt(PAGES);
             int pages = 1 + random.nextInt(PAGES - first);
@@ -151,12 +181,7 @@ class RecordReplayTest {
         }
 
         private void push(FakeTask task) throws ScsiException {
-            boolean taken = shard.train.write(task);
-            while (!taken && task.isTaken()) {
-                task.awaitResume();
-                taken = shard.train.write(task);
-            }
-            if (!taken) {
+            if (!completes(shard, task)) {
                 waiting.add(task);
             }
             if (waiting.size() > 3) {
@@ -223,22 +248,8 @@ class RecordReplayTest {
         throws Exception {
         for (int seed = 0; seed < SEEDS; seed++) {
             try (RecordedShard shard = new RecordedShard(mode, 3, aggregator);
-                RecordedShard replica = new RecordedShard(mode, 3, aggregator);
-                var pool = Executors.newFixedThreadPool(5)) {
-                List<Future<?>> done = new ArrayList<>();
-                for (int i = 0; i < 5; i++) {
-                    Actor actor = new Actor(shard, i, seed * 100L + i);
-                    done.add(pool.submit(() -> {
-                        for (int n = 0; n < 150; n++) {
-                            actor.step();
-                        }
-                        actor.forgetAll();
-                        return null;
-                    }));
-                }
-                for (Future<?> each : done) {
-                    each.get();
-                }
+                RecordedShard replica = new RecordedShard(mode, 3, aggregator)) {
+                Roles.runAll(actors(shard, 5, seed * 100L, 150, new AtomicInteger()));
                 ShardState expected = shard.state();
                 replica.play(shard.sink.records());
                 assertThat(replica.state()).as("seed " + seed).isEqualTo(expected);
@@ -252,45 +263,27 @@ class RecordReplayTest {
         throws Exception {
         for (int seed = 0; seed < SEEDS; seed++) {
             try (RecordedShard shard = new RecordedShard(mode, 2, aggregator);
-                RecordedShard replica = new RecordedShard(mode, 2, aggregator);
-                var pool = Executors.newFixedThreadPool(3)) {
+                RecordedShard replica = new RecordedShard(mode, 2, aggregator)) {
                 AtomicInteger steps = new AtomicInteger();
-                List<Future<?>> done = new ArrayList<>();
-                for (int i = 0; i < 3; i++) {
-                    Actor actor = new Actor(shard, i, seed * 1000L + i);
-                    done.add(pool.submit(() -> {
-                        for (int n = 0; n < 100; n++) {
-                            actor.step();
-                            steps.incrementAndGet();
+                AtomicLong roster = new AtomicLong();
+                List<Callable<Void>> roles = actors(shard, 3, seed * 1000L, 100, steps);
+                roles.add(() -> {
+                    // The second checkpoint is not completed.
+                    for (long checkpoint = 7; checkpoint <= 8; checkpoint++) {
+                        int begin = 50 * (int) (checkpoint - 6);
+                        await("the learners have made enough steps", () -> steps.get() > begin);
+                        long position = MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
+                        RateRecords.append(shard.shard.records(), shard.shard.learningRate());
+                        roster.compareAndSet(0, position);
+                        for (int i = 0; i < (checkpoint == 7 ? 3 : 2); i++) {
+                            save(shard.shard, i, checkpoint, checkpoint == 7 ? replica.shard : null);
                         }
-                        actor.forgetAll();
-                        return null;
-                    }));
-                }
-                long roster = 0;
-                // The second checkpoint is not completed.
-                for (long checkpoint = 7; checkpoint <= 8; checkpoint++) {
-                    int begin = 50 * (int) (checkpoint - 6);
-                    await("pushes", () -> steps.get() > begin);
-                    long position = MemberRecords.appendRoster(shard.shard.learners(), shard.shard.records());
-                    RateRecords.append(shard.shard.records(), shard.shard.learningRate());
-                    roster = checkpoint == 7 ? position : roster;
-                    for (int i = 0; i < (checkpoint == 7 ? 3 : 2); i++) {
-                        save(shard.shard, i, checkpoint, checkpoint == 7 ? replica.shard : null);
                     }
-                }
-                for (Future<?> each : done) {
-                    each.get();
-                }
+                    return null;
+                });
+                Roles.runAll(roles);
                 ShardState expected = shard.state();
-                RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
-                    replica.shard.learners(), replica.shard.learningRate(), 7);
-                for (RecordHeader record : shard.sink.records()) {
-                    if (record.position() >= roster) {
-                        player.apply(record);
-                    }
-                }
-                player.end();
+                replayCheckpoint(shard, replica, roster.get()).end();
                 assertThat(replica.state()).as("seed " + seed).isEqualTo(expected);
             }
         }
@@ -298,7 +291,7 @@ class RecordReplayTest {
 
     @ParameterizedTest
     @MethodSource("shards")
-    void recordOfABlockHasTheOpenRoundAndTheMarksOfTheLearners(String mode, Supplier<Aggregator> aggregator)
+    void recordOfABlockContainsTheOpenRoundAndTheMarksOfTheLearners(String mode, Supplier<Aggregator> aggregator)
         throws Exception {
         try (RecordedShard shard = new RecordedShard(mode, 2, aggregator);
             RecordedShard replica = new RecordedShard(mode, 2, aggregator)) {
@@ -310,23 +303,29 @@ class RecordReplayTest {
                 save(shard.shard, i, 7, replica.shard);
             }
             ShardState expected = shard.state();
-            RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
-                replica.shard.learners(), replica.shard.learningRate(), 7);
-            for (RecordHeader record : shard.sink.records()) {
-                if (record.position() >= roster) {
-                    player.apply(record);
-                }
-            }
+            replayCheckpoint(shard, replica, roster);
             assertThat(replica.state()).isEqualTo(expected);
             assertThat(expected.blocks().getFirst().marks().values()).first().asString().startsWith("0 1 2");
         }
     }
 
+    /** Applies the records from a position on to a replica that has the blocks of checkpoint 7. */
+    private static RecordPlayer<Learner> replayCheckpoint(RecordedShard shard, RecordedShard replica, long from)
+        throws DamagedRecordException {
+        RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
+            replica.shard.learners(), replica.shard.learningRate(), 7);
+        for (RecordHeader record : shard.sink.records()) {
+            if (record.position() >= from) {
+                player.apply(record);
+            }
+        }
+        return player;
+    }
+
     /** Copies a block to the replica, as a checkpoint would, and appends the record of the block. */
     private static void save(ShardModel shard, int index, long checkpoint, ShardModel replica) throws IOException {
         Block block = shard.store().block(index);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             if (replica != null) {
                 Block copy = replica.store().block(index);
                 copy.writable().weights().copyFrom(block.readable().weights());
@@ -334,29 +333,26 @@ class RecordReplayTest {
                 replica.store().versions().restore(index, block.version());
             }
             shard.consistency().recordBlock(block, checkpoint);
-        } finally {
-            block.unlock();
         }
     }
 
     @Test
-    void recordsThatEndBeforeTheCheckpointAreRefused() throws Exception {
+    void recordsThatEndBeforeACheckpointIsCompleteAreRefused() throws Exception {
         try (RecordedShard shard = new RecordedShard("bsp", 1, SumAggregator::new);
             RecordedShard replica = new RecordedShard("bsp", 1, SumAggregator::new)) {
             save(shard.shard, 0, 7, replica.shard);
             save(shard.shard, 1, 7, replica.shard);
             shard.sink.await(3);
-            RecordPlayer<Learner> player = new RecordPlayer<>(replica.shard.store(), replica.shard.consistency(),
-                replica.shard.learners(), replica.shard.learningRate(), 7);
-            for (RecordHeader record : shard.sink.records()) {
-                player.apply(record);
-            }
+            RecordPlayer<Learner> player = replayCheckpoint(shard, replica, 1);
             assertThatThrownBy(player::end).isInstanceOf(DamagedRecordException.class)
                 .hasMessageContaining("block 2");
         }
     }
 
-    /** Learners that push whole numbers, each block of each round in pieces, and that send a push again until it is answered. */
+    /**
+     * Learners that push each round in several pieces. Their gradients are whole numbers. A learner repeats a push until it is
+     * answered.
+     */
     private static final class Job {
         static final int ROUNDS = 3;
         static final int LEARNERS = 2;
@@ -365,7 +361,7 @@ class RecordReplayTest {
 
         private final Random random;
         private final List<List<Push>> pushes = new ArrayList<>();
-        /** For each push, the position of the log when the push was answered. */
+        /** For each push, the last durable log position when the push was answered. */
         final Map<Push, Long> answered = new HashMap<>();
 
         Job(long seed) {
@@ -390,14 +386,14 @@ class RecordReplayTest {
         private static FakeTask task(Push push) {
             float[] values = new float[push.pages];
             for (int i = 0; i < values.length; i++) {
-                // Each learner, round and page has its own power of two, so the sum shows how often each was applied.
+                // Each learner and round has its own power of 4, so a weight shows how often each push was applied.
                 values[i] = 1 << 2 * (push.learner * ROUNDS + (int) push.round - 1);
             }
             return new FakeTask(nexus(push.learner), (long) push.page * PAGE, push.pages * PAGE).fillEach(values)
                 .ofRound(push.round);
         }
 
-        /** Sends the pushes that were not answered before {@code position}, until all are answered. */
+        /** Sends all pushes that were not answered up to log position {@code position}, until they are answered. */
         void run(RecordedShard shard, long position) throws Exception {
             List<Iterator<Push>> left = new ArrayList<>();
             Map<Integer, FakeTask> waiting = new TreeMap<>();
@@ -421,12 +417,7 @@ class RecordReplayTest {
                 if (task == null) {
                     continue;
                 }
-                boolean taken = shard.train.write(task);
-                while (!taken && task.isTaken()) {
-                    task.awaitResume();
-                    taken = shard.train.write(task);
-                }
-                if (taken) {
+                if (completes(shard, task)) {
                     Push push = current.remove(learner);
                     waiting.remove(learner);
                     if (position == 0) {
@@ -439,7 +430,7 @@ class RecordReplayTest {
 
     @ParameterizedTest
     @MethodSource("shards")
-    void learnersContinueAfterAnyPrefixOfRecordsAndPushesCountOnce(String mode, Supplier<Aggregator> ignored)
+    void pushesCountOnceWhenLearnersContinueAfterAnyPrefixOfTheRecords(String mode, Supplier<Aggregator> ignored)
         throws Exception {
         for (int seed = 0; seed < SEEDS; seed++) {
             Job job = new Job(seed);
@@ -478,7 +469,7 @@ class RecordReplayTest {
     }
 
     @Test
-    void recordThatIsMissingIsNoticed() throws Exception {
+    void missingRecordIsDetected() throws Exception {
         try (RecordedShard shard = new RecordedShard("asp", 1, SumAggregator::new);
             RecordedShard replica = new RecordedShard("asp", 1, SumAggregator::new)) {
             Nexus learner = FakeTask.nexus("a");
@@ -493,7 +484,7 @@ class RecordReplayTest {
     }
 
     @Test
-    void recordOfAnotherModelIsRefused() throws Exception {
+    void recordOfAnotherConsistencyModeIsRefused() throws Exception {
         try (RecordedShard shard = new RecordedShard("bsp", 1, SumAggregator::new);
             RecordedShard replica = new RecordedShard("asp", 1, SumAggregator::new)) {
             RecordedShard.write(shard.train, new FakeTask(FakeTask.nexus("a"), 0, PAGE * PAGES).fill(1).ofRound(

@@ -28,7 +28,10 @@ final class RecordedShard implements AutoCloseable {
     static final int PAGE = 4096;
     static final int BLOCK = 2 * PAGE;
     static final int SIZE = 2 * BLOCK + PAGE;
-    /** Much shorter than the time for which a JOIN waits, because all threads have the same clock. */
+    /**
+     * The lease is much shorter than the time limit of a JOIN. All threads share one clock, so a JOIN that waits must not time
+     * out when a test advances the clock by a lease.
+     */
     static final Duration LEASE = Duration.ofMillis(1);
     private static final int BUFFER = 64 * PAGE;
 
@@ -37,7 +40,7 @@ final class RecordedShard implements AutoCloseable {
     final ShardModel shard;
     final LogicalUnit train;
     final DiskUnit raw;
-    /** Applies records, if this shard is a replica. */
+    /** Applies the records of another shard, if this shard is a replica. */
     final RecordPlayer<Learner> player;
 
     RecordedShard(String consistency, int learners, Supplier<Aggregator> aggregator) throws Exception {
@@ -63,7 +66,7 @@ final class RecordedShard implements AutoCloseable {
         }
     }
 
-    /** Returns all records that the shard has appended, after the sink has kept them. */
+    /** Waits until the sink has all records that the shard has appended, and returns them. */
     List<RecordHeader> records() {
         sink.await(shard.records().status().appended());
         return sink.records();
@@ -108,7 +111,7 @@ final class RecordedShard implements AutoCloseable {
         shard.expire();
     }
 
-    /** Calls a unit until it takes the write. */
+    /** Calls a unit, again after each resumption, until it accepts the write. */
     static void write(LogicalUnit unit, FakeTask task) throws ScsiException {
         while (!unit.write(task)) {
             task.awaitResume();

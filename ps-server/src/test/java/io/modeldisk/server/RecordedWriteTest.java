@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A write is answered when its records are durable, and counts once. */
+/** Checks that a write is answered only after its records are durable, and that it counts once. */
 @Timeout(60)
 class RecordedWriteTest {
     private static final int PAGE = RecordedShard.PAGE;
@@ -48,9 +48,9 @@ class RecordedWriteTest {
         return Weights.at(shard.shard.store(), 0);
     }
 
-    /** Waits until a sink has failed, or works again. */
+    /** Waits until the log has noticed that the sink fails, or works again. */
     private void awaitFailure(boolean failed) {
-        await("the state of the sink is noticed", () -> {
+        await("the log has noticed the state of the sink", () -> {
             shard.clock.advance(Duration.ofSeconds(1));
             return shard.shard.records().status().failure() != null == failed;
         });
@@ -64,7 +64,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void pushIsAnsweredWhenItsRecordIsDurableAndIsTakenOnce() throws Exception {
+    void pushIsAnsweredOnlyAfterItsRecordIsDurable() throws Exception {
         shard.sink.hold();
         FakeTask push = push(1);
         assertThat(shard.train.write(push)).isFalse();
@@ -76,7 +76,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void pushThatIsRepeatedBeforeItsRecordIsDurableCountsOnceAndWaitsToo() throws Exception {
+    void pushRepeatedBeforeItsRecordIsDurableCountsOnce() throws Exception {
         shard.sink.hold();
         FakeTask expired = push(1);
         assertThat(shard.train.write(expired)).isFalse();
@@ -89,7 +89,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void onlyAPushWithoutARoundWouldCountTwiceIfItWereSentAgain() throws Exception {
+    void onlyAPushWithoutARoundNumberCountsTwiceWhenRepeated() throws Exception {
         shard.sink.hold();
         FakeTask withoutRound = new FakeTask(LEARNER, 0, PAGE).fill(1);
         FakeTask withRound = push(1);
@@ -104,7 +104,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void synchronizationWaitsForEarlierPushesButNotForLaterOnes() throws Exception {
+    void synchronizationWaitsForEarlierPushesButNotForLaterPushes() throws Exception {
         shard.sink.hold();
         FakeTask push = push(1);
         assertThat(shard.train.write(push)).isFalse();
@@ -121,7 +121,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void synchronizationOfTheRawUnitWaitsForItsWrites() throws Exception {
+    void synchronizationOfTheRawUnitWaitsForEarlierWrites() throws Exception {
         shard.sink.hold();
         FakeTask write = new FakeTask(LEARNER, 0, PAGE).fill(2);
         assertThat(shard.raw.write(write)).isFalse();
@@ -144,7 +144,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void joinIsAnsweredWhenItsRecordIsDurable() throws Exception {
+    void joinIsAnsweredOnlyAfterItsRecordIsDurable() throws Exception {
         shard.sink.hold();
         try (var pool = Executors.newSingleThreadExecutor()) {
             Future<JoinCommand.Answer> joining = pool.submit(() -> shard.join(FakeTask.nexus("b"), 0, false));
@@ -156,7 +156,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void pushIsRefusedWithAReasonWhileASinkFailsAndCountsOnceWhenRepeated() throws Exception {
+    void pushRefusedWhileASinkFailsCountsOnceWhenRepeated() throws Exception {
         shard.sink.fail("no space left on device");
         FakeTask first = push(1);
         assertThat(shard.train.write(first)).isFalse();
@@ -194,7 +194,7 @@ class RecordedWriteTest {
     }
 
     @Test
-    void learnerThatDoesNotReconnectToTheReplayedShardLeavesAfterItsLease() throws Exception {
+    void learnerThatDoesNotReconnectToTheReplayedShardIsRemoved() throws Exception {
         try (RecordedShard again = new RecordedShard("asp", 1, SumAggregator::new)) {
             again.clock.advance(RecordedShard.LEASE.multipliedBy(10));
             again.play(shard.sink.records());

@@ -8,7 +8,7 @@ import java.io.IOException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Changes the members of a shard at a coordinator whose answers can be lost. */
+/** Changes the members of a shard at a coordinator whose responses can be lost. */
 class ReplicaMembersTest {
     private final FakeRole role = new FakeRole("a");
     private final ReplicaMembers members = new ReplicaMembers(role);
@@ -28,7 +28,7 @@ class ReplicaMembersTest {
     }
 
     @Test
-    void removalOfEarlierMembersReachesTheCoordinatorAfterTheAnswerToAnAdditionWasLost() throws IOException {
+    void removalOfEarlierMembersAlsoRemovesAnUnconfirmedMember() throws IOException {
         members.removeEarlier();
         assertThat(role.inSync()).containsExactly("a");
     }
@@ -44,7 +44,7 @@ class ReplicaMembersTest {
     }
 
     @Test
-    void memberThatIsAddedAgainWithAnAnswerStays() throws IOException {
+    void memberWhoseSecondAdditionIsConfirmedStays() throws IOException {
         members.add("b");
         members.removeUnconfirmed();
         members.removeEarlier();
@@ -53,7 +53,7 @@ class ReplicaMembersTest {
     }
 
     @Test
-    void unconfirmedMemberIsNoSuccessor() {
+    void unconfirmedMemberIsNotASuccessor() {
         assertThat(members.successor()).isNull();
     }
 }

@@ -24,6 +24,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.role.ReplicaServer;
 import io.modeldisk.server.role.ServerObserver;
 import io.modeldisk.striping.ShardLocator;
@@ -55,7 +56,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** Processes of one shard with a coordinator, all in one process: they find their roles, hand over and take over. */
+/**
+ * Simulates several processes of one shard, and a coordinator, in one process. The simulated processes get their roles, hand over
+ * and take over.
+ */
 @Timeout(180)
 class ReplicaServerTest {
     private static final int PAGE = 4096;
@@ -74,22 +78,22 @@ class ReplicaServerTest {
     /** The secrets file of all processes; null if there is none. */
     private ChapSecrets secrets;
 
-    /** The steps at which a new primary may end. */
+    /** The steps at which the test can end a new primary. */
     private enum Step {
-        /** It can serve. In a handover, it has not accepted. */
+        /** The process is prepared to serve, but has not accepted the epoch. */
         PREPARED,
-        /** It serves, but no learner has connected. */
+        /** The process serves, but no learner has connected. */
         SERVES
     }
 
-    /** A process: the thread that runs the server. */
+    /** A simulated process: a thread that runs a {@link ReplicaServer}. */
     private final class Process implements ServerObserver {
         final ReplicaServer server = new ReplicaServer(this::context, this::register, this::advertise,
             maxBackups, this::announce, this);
         final Thread thread = Thread.ofPlatform().daemon().name("replica").unstarted(this::run);
         volatile Throwable failure;
         private volatile Runnable roleChanged;
-        /** The server that is open, as an administrator would use it; null if there is none. */
+        /** The open server, which the admin page would show; null if there is none. */
         private ParameterServer open;
 
         private final int port;
@@ -120,7 +124,7 @@ class ReplicaServerTest {
         @Override
         public synchronized void closes(String reason) {
             if (open != null) {
-                // Fails if the shard is closed already.
+                // This call fails if the shard is already closed.
                 open.shard().status();
             }
             open = null;
@@ -136,7 +140,7 @@ class ReplicaServerTest {
             }
         }
 
-        /** Is called when this process is ready to be the primary. */
+        /** Called when this process is prepared to be the primary. */
         private String advertise(InetSocketAddress address) {
             killAt(Step.PREPARED);
             return TargetAddress.text(address);
@@ -259,11 +263,9 @@ class ReplicaServerTest {
         new Process();
     }
 
-    /** Pushes a gradient whose weights all have this value, and pulls. Returns the first weight. */
+    /** Pushes a gradient with this value everywhere, and pulls the weights. Returns the first weight. */
     private static float round(StripedModel model, DataMemory memory, float value) throws IOException {
-        for (int i = 0; i < SIZE; i += Float.BYTES) {
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, i, value);
-        }
+        Weights.fill(memory.segment(0, SIZE), value);
         model.push(0, memory, 0, SIZE, Cancellation.NONE);
         model.pull(0, memory, 0, SIZE, Cancellation.NONE);
         return memory.slab(0).get(ValueLayout.JAVA_FLOAT, 0);
@@ -272,18 +274,22 @@ class ReplicaServerTest {
     private void assertWeights(float expected) throws IOException {
         try (StripedModel model = connect("reader"); DataMemory memory = DataMemory.allocate(SIZE)) {
             model.read(0, memory, 0, SIZE, Cancellation.NONE);
-            for (int i = 0; i < SIZE; i += PAGE) {
-                assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, i)).isEqualTo(expected);
-            }
+            assertWeights(memory, expected);
         }
     }
 
-    private static void assertToldOfTheLoss(StripedModel model, DataMemory memory) {
+    private static void assertWeights(DataMemory memory, float expected) {
+        for (int i = 0; i < SIZE; i += PAGE) {
+            assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, i)).as("weight at byte %d", i).isEqualTo(expected);
+        }
+    }
+
+    private static void assertLossIsReported(StripedModel model, DataMemory memory) {
         assertThatThrownBy(() -> round(model, memory, 1)).isInstanceOfSatisfying(ShardException.class,
             failure -> assertThat(failure.kind()).isEqualTo(ShardException.Kind.WENT_BACK));
     }
 
-    /** Trains, and disturbs the processes after some rounds. Each round adds its number to each weight. */
+    /** Trains, and runs {@code disturbance} after some rounds. Each round adds its number modulo 8 to each weight. */
     private void train(Callable<?> disturbance) throws Exception {
         AtomicInteger done = new AtomicInteger();
         AtomicInteger last = new AtomicInteger(Integer.MAX_VALUE);
@@ -293,15 +299,9 @@ class ReplicaServerTest {
             Future<Long> learner = pool.submit(() -> {
                 long sum = 0;
                 for (int round = 1; round <= last.get(); round++) {
-                    for (int i = 0; i < SIZE; i += Float.BYTES) {
-                        memory.slab(0).set(ValueLayout.JAVA_FLOAT, i, round % 8);
-                    }
                     sum += round % 8;
-                    model.push(0, memory, 0, SIZE, Cancellation.NONE);
-                    model.pull(0, memory, 0, SIZE, Cancellation.NONE);
-                    for (int i = 0; i < SIZE; i += PAGE) {
-                        assertThat(memory.slab(0).get(ValueLayout.JAVA_FLOAT, i)).as("round " + round).isEqualTo(sum);
-                    }
+                    round(model, memory, round % 8);
+                    assertWeights(memory, sum);
                     done.set(round);
                 }
                 return sum;
@@ -315,12 +315,16 @@ class ReplicaServerTest {
         }
     }
 
+    private void requestHandOver() throws IOException {
+        try (StripedModel model = connect("operator")) {
+            model.requestHandOver(0);
+        }
+    }
+
     private void handOverDuringTraining() throws Exception {
         Process first = awaitPrimaryWithBackup();
         train(() -> {
-            try (StripedModel model = connect("operator")) {
-                model.requestHandOver(0);
-            }
+            requestHandOver();
             await("another process is the primary", BOUND, () -> awaitPrimary() != first);
             return null;
         });
@@ -328,14 +332,14 @@ class ReplicaServerTest {
     }
 
     @Test
-    void backupThatStopsIsForgottenAlsoIfItsSuccessorHasItsAddress() throws Exception {
+    void primaryForgetsAStoppedBackupBeforeANewBackupUsesItsAddress() throws Exception {
         maxBackups = 2;
         new Process();
         Process primary = awaitPrimary();
         Process backup = new Process();
         await("the backup is in sync", BOUND, () -> primary.backupsInSync() == 1);
         int port = backup.server.server().localAddress().getPort();
-        // No record is sent, so the primary learns only from the coordinator that the backup has stopped.
+        // No record is sent, so only the coordinator can notify the primary that the backup has stopped.
         backup.stop();
         Backups backups = primary.server.server().shard().replication().backups();
         await("the backup is forgotten", BOUND, () -> backups.status().isEmpty());
@@ -374,7 +378,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void processesWithASecretsFileAuthenticateEachOtherAfterEachChange() throws Exception {
+    void processesWithASecretsFileAuthenticateEachOtherAfterAHandover() throws Exception {
         secrets = ChapSecrets.parse("""
             self    shards   theShardsOwnSecret1
             replica records  theSecretOfTheRecords
@@ -394,7 +398,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void usersWithOneRightEachWhoLogInUnderEveryNameOfAJobChangeNothing() throws Exception {
+    void usersWithOneRightCannotDisturbAJobUnderAnyOfItsNames() throws Exception {
         secrets = ChapSecrets.parse("""
             self    shards    theShardsOwnSecret1
             replica records   theSecretOfTheRecords
@@ -429,14 +433,12 @@ class ReplicaServerTest {
     }
 
     @Test
-    void primaryContinuesToServeWhenItsSuccessorEndsBeforeItHasAccepted() throws Exception {
+    void primaryContinuesToServeWhenItsSuccessorEndsBeforeAccepting() throws Exception {
         startTwo();
         Process first = awaitPrimaryWithBackup();
         train(() -> {
             killed.set(Step.PREPARED);
-            try (StripedModel model = connect("operator")) {
-                model.requestHandOver(0);
-            }
+            requestHandOver();
             await("the successor has ended", BOUND, () -> processes.size() == 1);
             return null;
         });
@@ -466,7 +468,7 @@ class ReplicaServerTest {
     }
 
     @Test
-    void learnersGetAnErrorWhenAProcessServesThatWasNotInSync() throws Exception {
+    void learnersGetAnErrorWhenAProcessThatWasNotInSyncServes() throws Exception {
         startTwo();
         Process first = awaitPrimaryWithBackup();
         try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
@@ -474,7 +476,7 @@ class ReplicaServerTest {
             first.server.role().inSync(Set.of(first.server.role().id()));
             first.endSession();
             awaitPrimary();
-            assertToldOfTheLoss(model, memory);
+            assertLossIsReported(model, memory);
         }
     }
 
@@ -482,58 +484,60 @@ class ReplicaServerTest {
         checkpoints = new CheckpointSettings(state.resolve("checkpoints"), CheckpointPeriod.parse("1h"), 3);
     }
 
+    private void takeCheckpoint(StripedModel model, long number) throws IOException {
+        model.requestCheckpoint();
+        await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == number);
+    }
+
     private long newestCheckpoint() throws IOException {
         return CheckpointLoader.newest(checkpoints).number();
     }
 
     @Test
-    void processWithoutTheUpdatesServesFromTheNewestCheckpointAndLearnersGetAnError() throws Exception {
+    void processWithoutTheUpdatesServesFromTheNewestCheckpoint() throws Exception {
         takeCheckpoints();
         new Process();
         Process first = awaitPrimary();
         try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
             round(model, memory, 3);
-            model.requestCheckpoint();
-            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 1);
+            takeCheckpoint(model, 1);
             assertThat(round(model, memory, 4)).isEqualTo(7);
             first.endSession();
             new Process();
             awaitPrimary();
             assertWeights(3);
-            assertToldOfTheLoss(model, memory);
+            assertLossIsReported(model, memory);
             model.goOn();
             assertThat(round(model, memory, 1)).isEqualTo(4);
         }
     }
 
     @Test
-    void backupContinuesTheCheckpointsAndTheLastProcessTakesTheFinalOne() throws Exception {
+    void backupContinuesTheCheckpointsOfTheFormerPrimary() throws Exception {
         takeCheckpoints();
         startTwo();
         Process first = awaitPrimaryWithBackup();
         try (StripedModel model = connect("learner"); DataMemory memory = DataMemory.allocate(SIZE)) {
             round(model, memory, 3);
-            model.requestCheckpoint();
-            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 1);
+            takeCheckpoint(model, 1);
             round(model, memory, 4);
             first.stop();
-            assertThat(newestCheckpoint()).as("a handover takes no checkpoint").isEqualTo(1);
+            assertThat(newestCheckpoint()).as("newest checkpoint after a handover, which takes none").isEqualTo(1);
             Process second = awaitPrimary();
             assertThat(round(model, memory, 5)).isEqualTo(12);
-            model.requestCheckpoint();
-            await("the checkpoint is complete", BOUND, () -> newestCheckpoint() == 2);
+            takeCheckpoint(model, 2);
             assertThat(CheckpointLoader.newest(checkpoints).round()).isEqualTo(3);
             assertThat(round(model, memory, 6)).isEqualTo(18);
             second.stop();
             assertThat(newestCheckpoint()).isEqualTo(3);
             new Process();
             awaitPrimary();
-            assertThat(round(model, memory, 7)).as("no learner was told of a loss").isEqualTo(25);
+            assertThat(round(model, memory, 7)).as("weight after a restart without a loss").isEqualTo(25);
         }
     }
 
     @Test
-    void processWithAllUpdatesServesAlsoIfTheDirectoryOfTheCheckpointsCannotBeUsed() throws Exception {
+    void processWithAllUpdatesServesEvenIfTheCheckpointDirectoryIsUnusable() throws Exception {
         takeCheckpoints();
         startTwo();
         Process first = awaitPrimaryWithBackup();
@@ -551,9 +555,6 @@ class ReplicaServerTest {
     void primaryWithoutABackupRefusesToHandOver() throws Exception {
         new Process();
         awaitPrimary();
-        try (StripedModel model = connect("operator")) {
-            assertThatThrownBy(() -> model.requestHandOver(0))
-                .hasMessageContaining("no backup of the shard is in sync");
-        }
+        assertThatThrownBy(this::requestHandOver).hasMessageContaining("no backup of the shard is in sync");
     }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** A reset of a unit needs the right with which the unit is written. */
+/** Checks that a reset of a unit needs the same right as a write to the unit. */
 class ResetRightsTest {
     @AutoClose
     private ShardModel shard;
@@ -41,21 +41,21 @@ class ResetRightsTest {
     }
 
     @Test
-    void resetOfATrainUnitNeedsTheRightToLearn() {
+    void resetOfATrainUnitNeedsTheLearnRight() {
         assertThat(rightsThatMayReset(shard.target().units().get(TrainUnit.LUN))).containsExactly(Right.LEARN);
         assertThat(rightsThatMayReset(StandbyUnit.train(facts, ValueType.FLOAT32, () -> 0)))
             .containsExactly(Right.LEARN);
     }
 
     @Test
-    void resetOfTheRawUnitNeedsTheRightRaw() {
+    void resetOfTheRawUnitNeedsTheRawRight() {
         assertThat(rightsThatMayReset(shard.target().units().get(RawUnit.LUN))).containsExactly(Right.RAW);
         assertThat(rightsThatMayReset(new StandbyUnit.Disk(facts, RawUnit.LUN, RawUnit.PRODUCT, () -> 0)))
             .containsExactly(Right.RAW);
     }
 
     @Test
-    void resetOfTheUnitOfRecordsNeedsTheRightToReplicate() {
+    void resetOfTheRecordsUnitNeedsTheReplicateRight() {
         BackupUnit records = new BackupUnit(UnitIdentities.of("m", 0, ReplicateCommand.LUN, "records"), facts, null);
         assertThat(rightsThatMayReset(records)).containsExactly(Right.REPLICATE);
     }

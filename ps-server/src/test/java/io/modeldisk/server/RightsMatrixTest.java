@@ -45,7 +45,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The table of rights: users with one right each, times the commands of a shard, times the names of initiators. */
+/**
+ * Checks the table of rights. Each user has one right, tries every command of a shard, and logs in with every kind of initiator
+ * name.
+ */
 @Timeout(60)
 class RightsMatrixTest {
     private static final int PAGE = 4096;
@@ -70,7 +73,7 @@ class RightsMatrixTest {
         IoRequest fill(IoRequest request, DataMemory memory);
     }
 
-    /** A cell of the table: the command, and the rights that allow it. */
+    /** A row of the table: a command, and the rights that allow it. */
     private record Row(String name, Set<Right> allowed, Command command) {}
 
     @TempDir
@@ -156,7 +159,7 @@ class RightsMatrixTest {
             .secrets(ChapSecrets.parse("self " + user + " theSecretOf-" + user, "test")));
     }
 
-    /** False if the shard refuses a command because its user has no right to it. */
+    /** Returns false if the shard refuses a command because the user lacks the right. */
     private boolean isAllowed(IscsiSession session, Row row) throws Exception {
         while (true) {
             CompletableFuture<Integer> sense = new CompletableFuture<>();
@@ -165,7 +168,7 @@ class RightsMatrixTest {
                 sense.complete(done.sense());
                 again.complete(done.wasReset());
             }));
-            // Each unit of a new session has a unit attention.
+            // The first command to each unit of a new session ends with a unit attention, so the command is sent again.
             if (!again.get(LIMIT.toSeconds(), TimeUnit.SECONDS)) {
                 RoundSense none = RoundSense.NO_RIGHT;
                 int noRight = none.sense().key() << 16 | none.sense().asc() << 8 | none.sense().ascq();
@@ -213,7 +216,7 @@ class RightsMatrixTest {
     }
 
     @Test
-    void eachNameIsOnlyForItsUsers() {
+    void eachInitiatorNameIsAcceptedOnlyFromItsUsers() {
         Map<String, Set<String>> expected = Map.of(
             LEARNER + "owned", Set.of("owner"),
             LEARNER + "owned.", Set.of(),

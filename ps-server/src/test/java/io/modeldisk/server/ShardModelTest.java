@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Nexus;
-import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.engine.Target;
 import io.modeldisk.server.consistency.NonFinite;
 import io.modeldisk.server.fake.FakeTask;
@@ -18,6 +18,7 @@ import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.status.ShardStatus;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
+import java.lang.foreign.ValueLayout;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -58,16 +59,7 @@ class ShardModelTest {
     }
 
     private static byte[] read(LogicalUnit unit) throws Exception {
-        byte[] content = new byte[(int) unit.sizeBytes()];
-        FakeTask task = new FakeTask(LEARNER, 0, content.length);
-        assertThat(unit.admitRead(task)).isTrue();
-        Pin pin = new Pin();
-        for (int done = 0; done < content.length; done += pin.lengthBytes()) {
-            unit.pin(task, done, pin);
-            Weights.of(pin).asByteBuffer().get(content, done, pin.lengthBytes());
-            unit.unpin(pin);
-        }
-        return content;
+        return Weights.read(unit, new FakeTask(LEARNER, 0, (int) unit.sizeBytes())).toArray(ValueLayout.JAVA_BYTE);
     }
 
     /** Writes a file with the tensors {@code v}, which has one value, and {@code w}. */
@@ -91,7 +83,7 @@ class ShardModelTest {
         assertThatThrownBy(() -> ShardModel.open(contextOf(file))).isInstanceOf(IOException.class)
             .hasMessageContainingAll(file + ": tensor 'w' has the value " + value + " at index " + index,
                 "--non-finite pass");
-        // Another shard has this weight.
+        // With three shards, the weight belongs to another shard.
         ShardModel.open(contextOf(file).shards(3)).close();
         ShardModel.open(contextOf(file).nonFinite(NonFinite.PASS)).close();
     }
@@ -177,15 +169,12 @@ class ShardModelTest {
             shard.target().nexusEstablished(LEARNER);
             train.write(new FakeTask(LEARNER, 0, SIZE).fill(1));
             train.write(new FakeTask(LEARNER, BLOCK, BLOCK).fill(1));
-            shard.store().block(1).lock();
-            try {
+            try (ScopedLock.Held _ = shard.store().block(1).hold()) {
                 byte[] page = CompletableFuture.supplyAsync(() -> train.vendorPage(ShardCounters.VPD_PAGE))
                     .get(10, TimeUnit.SECONDS);
                 assertThat(page).hasSize(ShardCounters.BYTES);
                 assertThat(ShardCounters.fromBytes(page))
                     .isEqualTo(new ShardCounters(1, 2, 0, 1, true, false, shard.history()));
-            } finally {
-                shard.store().block(1).unlock();
             }
         }
     }

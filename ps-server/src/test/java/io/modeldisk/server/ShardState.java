@@ -4,6 +4,7 @@ import io.modeldisk.fault.membership.MembershipImage;
 import io.modeldisk.fault.record.MemberRecords;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordKind;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.fake.MemorySink;
@@ -16,8 +17,8 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * The whole state of a shard at a quiet moment, to be compared. The state is read from records that the shard appends to its log:
- * those of its blocks with {@link #NO_CHECKPOINT}, and one with its roster.
+ * The whole state of a shard while no operation is in progress, for comparisons. The state is read from records that the shard
+ * appends to its log: one for each block, with {@link #NO_CHECKPOINT}, and one with the roster.
  */
 record ShardState(List<BlockState> blocks, MembershipImage<Nexus> learners) {
     /** The number of a checkpoint that no shard starts from. */
@@ -27,7 +28,10 @@ record ShardState(List<BlockState> blocks, MembershipImage<Nexus> learners) {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
-    /** Weights, state and sum are checksums. The sum has only the logical blocks that have a gradient in the open round. */
+    /**
+     * The state of a block. Weights, state and sum are checksums. The checksum in {@code sum} is 0 for a logical block without a
+     * gradient in the open round.
+     */
     record BlockState(long version, long round, int weights, int state, List<Integer> gradients, List<Integer> sum,
         TreeMap<Long, String> marks) {}
 
@@ -38,13 +42,10 @@ record ShardState(List<BlockState> blocks, MembershipImage<Nexus> learners) {
         long first = 0;
         for (int i = 0; i < blocks; i++) {
             Block block = shard.store().block(i);
-            block.lock();
-            try {
+            try (ScopedLock.Held _ = block.hold()) {
                 memory.add(new int[]{checksum(block.readable().weights()), checksum(block.state())});
                 long position = shard.consistency().recordBlock(block, NO_CHECKPOINT);
                 first = i == 0 ? position : first;
-            } finally {
-                block.unlock();
             }
         }
         long roster = MemberRecords.appendRoster(shard.learners(), shard.records());

@@ -9,6 +9,7 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.role.StandbyServer;
 import io.modeldisk.striping.ModelAddress;
@@ -20,21 +21,18 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Tests a process that is the standby of a shard, and the change from standby to serving. */
+/** Tests a process that is a standby of a shard, and its change from standby to serving. */
 @Timeout(60)
 class StandbyServerTest {
     private static final int SIZE = 32768;
 
     private final DataMemory memory = DataMemory.allocate(SIZE);
     private final TargetPortGroups groups = new TargetPortGroups(2, 2, AccessState.STANDBY);
-    private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
     private StandbyServer standby;
     private ParameterServer server;
 
@@ -46,7 +44,6 @@ class StandbyServerTest {
         if (server != null) {
             server.close();
         }
-        executor.close();
         memory.close();
     }
 
@@ -80,7 +77,7 @@ class StandbyServerTest {
     }
 
     @Test
-    void statusOfAStandbySaysThatItWaits() throws Exception {
+    void statusOfAStandbyShowsItsRoleAndTheEpochOfThePrimary() throws Exception {
         standby = StandbyServer.launch(context(0), () -> 3);
         try (StripedModel model = connect(standby.localAddress())) {
             assertThat(model.status().path(0).path("replication").toString())
@@ -89,12 +86,12 @@ class StandbyServerTest {
     }
 
     @Test
-    void pushToAStandbySucceedsWhenThisProcessServesTheShard() throws Exception {
+    void pushToAStandbySucceedsAfterItsProcessBeginsToServe() throws Exception {
         standby = StandbyServer.launch(context(0), () -> 3);
         InetSocketAddress address = standby.localAddress();
         try (StripedModel model = connect(address)) {
             memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 7);
-            CompletableFuture<Void> push = run(() -> {
+            CompletableFuture<Void> push = Roles.start(() -> {
                 model.join();
                 model.push(0, memory, 0, SIZE, Cancellation.NONE);
             });
@@ -113,7 +110,7 @@ class StandbyServerTest {
         try (StripedModel model = connect(server.localAddress())) {
             model.join();
             groups.become(AccessState.STANDBY);
-            CompletableFuture<Void> push = run(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
+            CompletableFuture<Void> push = Roles.start(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
             assertThat(server.shard().traffic().pushes.sum()).isZero();
             groups.become(AccessState.ACTIVE);
             push.get(30, TimeUnit.SECONDS);
@@ -132,19 +129,5 @@ class StandbyServerTest {
         assertThatThrownBy(() -> context(3260).portals(List.of(address)).conclude())
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("must list the addresses of all 1 shards in order, for each of the 2 port groups");
-    }
-
-    private interface Call {
-        void run() throws IOException;
-    }
-
-    private CompletableFuture<Void> run(Call call) {
-        return CompletableFuture.runAsync(() -> {
-            try {
-                call.run();
-            } catch (IOException e) {
-                throw new IllegalStateException(e);
-            }
-        }, executor);
     }
 }

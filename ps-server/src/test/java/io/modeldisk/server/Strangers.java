@@ -12,28 +12,26 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.consistency.Learner;
+import io.modeldisk.server.fake.Roles;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 
 /** Sessions of users with one right each, under every name of a job, at every process of a shard of model {@code m}. */
 final class Strangers implements AutoCloseable {
-    /** The initiator name that only user {@code learner} may have. */
+    /** The initiator name that only user {@code learner} may use. */
     static final String LEARNER = "iqn.2026-11.io.modeldisk.learner:learner";
 
     private final List<IscsiSession> sessions = new CopyOnWriteArrayList<>();
     private final DataMemory memory = DataMemory.allocate(JoinCommand.DATA_BYTES);
 
     /**
-     * Logs in with each right under each name, with the ISID of the learner and with another, and tries to join. The sessions
-     * stay open.
+     * For each right, logs in to each server under each initiator name of the job. Under the name of a learner, uses the ISID of
+     * the learner and another ISID. Each session tries to join, and stays open.
      *
      * @param primaries the names with which the processes log in to each other
      */
@@ -53,12 +51,8 @@ final class Strangers implements AutoCloseable {
                 }
             }
         }
-        // The answer to each refused login is delayed.
-        try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
-            for (Future<Void> login : threads.invokeAll(logins)) {
-                login.get();
-            }
-        }
+        // The logins run in parallel, because the response to each refused login is delayed.
+        Roles.runAll(logins);
         assertThat(sessions).isNotEmpty();
     }
 
@@ -69,12 +63,12 @@ final class Strangers implements AutoCloseable {
                 .targetName(ModelFacts.TARGET_PREFIX + "m").initiator(name, isid).learner("learner")
                 .secrets(ChapSecrets.parse("self " + right + " theSecretOf-" + right, "test")));
         } catch (IOException e) {
-            // The name is not for this user.
+            // This user is not allowed to use the name.
             return null;
         }
         sessions.add(session);
         assertThat(name).as("name of a session of a user with the right " + right).isNotEqualTo(LEARNER);
-        // The first command of a session ends with a unit attention.
+        // The first command of a session ends with a unit attention, so a second one follows.
         for (int i = 0; i < 2 && session.isOpen(); i++) {
             CompletableFuture<Boolean> joined = new CompletableFuture<>();
             session.submit(session.acquire(TimeUnit.SECONDS.toNanos(20))

@@ -20,6 +20,7 @@ import io.modeldisk.protocol.engine.TargetPortGroups;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.AccessState;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.server.role.ReplicaMembers;
 import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
@@ -153,7 +154,7 @@ class TakeoverTest {
         }
     }
 
-    /** The address at which a process listens: that of an RDMA device for iSER. */
+    /** The address at which a process listens; for iSER, the address of an RDMA device. */
     private static InetAddress hostOf(Route.Preference datamover) throws IOException {
         return datamover == Route.Preference.ISER
             ? IserProvider.find().addresses().getFirst()
@@ -182,16 +183,17 @@ class TakeoverTest {
     }
 
     private static void fill(DataMemory memory, int page, float value) {
-        for (int i = 0; i < PAGE; i += Float.BYTES) {
-            memory.slab(0).set(ValueLayout.JAVA_FLOAT, (long) page * PAGE + i, value);
-        }
+        Weights.fill(memory.segment((long) page * PAGE, PAGE), value);
     }
 
     private static int gradient(int learner, int round, int page) {
         return new SplittableRandom(SEED + 31L * (31L * learner + round) + page).nextInt(-4, 5);
     }
 
-    /** The weight of a page after all learners have pushed {@code rounds} rounds. In bsp a round adds the mean. */
+    /**
+     * The weight of a page after all learners have pushed {@code rounds} rounds. A round adds the mean of the gradients if {@code
+     * mean} is set, as in bsp, and otherwise their sum.
+     */
     private static float expected(int rounds, int page, boolean mean) {
         float sum = 0;
         for (int round = 1; round <= rounds; round++) {
@@ -202,7 +204,7 @@ class TakeoverTest {
         return sum;
     }
 
-    /** Pushes rounds in random pieces, and pulls after each. */
+    /** Pushes each round in two pieces of random sizes, and pulls after each round. */
     private Void learn(int number, int rounds, AtomicInteger done, CyclicBarrier joined) throws Exception {
         SplittableRandom random = new SplittableRandom(SEED + number);
         try (StripedModel model = connect("learner" + number); DataMemory memory = DataMemory.allocate(SIZE)) {
@@ -233,7 +235,7 @@ class TakeoverTest {
         }
     }
 
-    /** Runs all learners, and {@code disturbance} after a third of the rounds. */
+    /** Runs all learners. Runs {@code disturbance} after a third of the rounds. */
     private void train(int rounds, Disturbance disturbance) throws Exception {
         AtomicInteger done = new AtomicInteger();
         CyclicBarrier joined = new CyclicBarrier(LEARNERS);
@@ -259,7 +261,7 @@ class TakeoverTest {
 
     @ParameterizedTest
     @CsvSource({"asp, TCP", "ssp:1, TCP", "bsp, TCP", "asp, SHM", "bsp, SHM"})
-    void backupServesAfterTheDeathOfThePrimaryAndEachPushCountsOnce(String consistency, Route.Preference datamover)
+    void eachPushCountsOnceAfterABackupTakesOverFromADeadPrimary(String consistency, Route.Preference datamover)
         throws Exception {
         takeOver(consistency, datamover, 60);
     }
@@ -268,7 +270,7 @@ class TakeoverTest {
     @Timeout(600)
     @ParameterizedTest
     @ValueSource(strings = {"asp", "bsp"})
-    void backupThatGotItsRecordsOverIserServesAndEachPushCountsOnce(String consistency) throws Exception {
+    void eachPushCountsOnceAfterATakeoverWithRecordsOverIser(String consistency) throws Exception {
         assumeTrue(IserProvider.find().unavailabilityCause() == null,
             "this test needs RDMA: " + IserProvider.find().unavailabilityCause());
         takeOver(consistency, Route.Preference.ISER, 15);
@@ -307,7 +309,7 @@ class TakeoverTest {
     }
 
     @Test
-    void rawWeightsThatWereWrittenAreThereAfterATakeover() throws Exception {
+    void writtenRawWeightsSurviveATakeover() throws Exception {
         Replica first = new Replica("a", "asp", Route.Preference.TCP);
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
         address = new NetworkPath(first.server.localAddress());
@@ -328,12 +330,12 @@ class TakeoverTest {
     }
 
     @Test
-    void backupThatWasAddedWithoutAnAnswerIsNoMemberWhenAPushWithoutItIsAcknowledged() throws Exception {
+    void unconfirmedBackupIsRemovedBeforeAPushWithoutItIsAcknowledged() throws Exception {
         Replica first = new Replica("a", "asp", Route.Preference.TCP);
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
         address = new NetworkPath(first.server.localAddress());
         FakeRole role = new FakeRole("a");
-        // The backup ends, so no later connection to it tells the coordinator.
+        // The backup ends, so the primary cannot connect to it again and repeat the addition.
         role.loseAnswerToAdditionOf("b", second::kill);
         ReplicaMembers members = new ReplicaMembers(role);
         members.begin();

@@ -8,10 +8,11 @@ import io.modeldisk.platform.threads.ScopedLock;
 import java.lang.foreign.MemorySegment;
 
 /**
- * A block of weights, with its lock, its current memory slot and its version. Except for {@link #hold}, {@link #version} and what
- * never changes, the caller of a method holds the lock.
+ * A block of weights, with its lock, its current memory slot and its version. The caller of a method must hold the lock, except
+ * for {@link #hold}, {@link #version} and methods that return constants.
  *
- * <p>If the shard uses a device, the device has a copy of the block. {@link DeviceCopy} knows which of the two is newer.
+ * <p>If the shard uses a device, the device holds a copy of the block. {@link DeviceCopy} records whether the copy or the block
+ * in host memory is newer.
  */
 public final class Block implements ShardBlock {
     private final ScopedLock lock = new ScopedLock();
@@ -71,8 +72,8 @@ public final class Block implements ShardBlock {
     }
 
     /**
-     * Applies {@code scale} times a gradient to the weights, on the device if the shard uses one. Calls the listener of
-     * {@link BlockStore#watch} before.
+     * Applies {@code scale} times a gradient to the weights, on the device if the shard uses one. Before the change, calls the
+     * listener of {@link BlockStore#watch}.
      *
      * @param ofRound the round to which the gradient belongs, from 1
      * @param offset the offset of the range in the block, a multiple of 4096
@@ -101,8 +102,8 @@ public final class Block implements ShardBlock {
 
     /**
      * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
-     * copies the weights to a spare slot first, so the readers keep their data. Calls the listener of
-     * {@link BlockStore#watch} before.
+     * copies the weights to a spare slot first, so the readers keep their data. Before that, calls the listener of {@link
+     * BlockStore#watch}.
      */
     @Override
     public BlockMemory writable() {
@@ -126,7 +127,7 @@ public final class Block implements ShardBlock {
         current = spare;
     }
 
-    /** Makes the device copy the weights to a slot that nobody reads, if the device has newer weights than the host. */
+    /** If the device has newer weights than the host, makes the device copy them to a slot that no reader has pinned. */
     private void startMirror() {
         if (onDevice.hasNewerWeights()) {
             if (current.isPinned()) {
@@ -181,7 +182,7 @@ public final class Block implements ShardBlock {
         return state;
     }
 
-    /** The host memory of the aggregator state, whose content may be older than that on the device. */
+    /** The aggregator state in host memory, which can be older than the state on the device. */
     MemorySegment hostState() {
         return state;
     }
@@ -208,7 +209,10 @@ public final class Block implements ShardBlock {
         return slot;
     }
 
-    /** Waits until a pinned slot has its weights. Later copies go to another slot, because this one is pinned. */
+    /**
+     * Waits until the weights have arrived from the device in a pinned slot. Later weights are copied to another slot, because
+     * this slot is pinned.
+     */
     private void awaitMirror(BlockSlot slot, long mirrored) {
         boolean done = false;
         try {

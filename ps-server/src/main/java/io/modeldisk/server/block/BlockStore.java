@@ -110,18 +110,21 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         }
     }
 
-    /** The number of 16-bit writes that can be converted at the same time: one for each processor. Each needs a scratch block. */
+    /**
+     * The number of 16-bit writes that can be converted at the same time: one for each processor. Each conversion needs a scratch
+     * block.
+     */
     public static int scratchBlocks() {
         return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 16);
     }
 
-    /** Returns the memory of the aggregator state of a block in bytes, with what is lost to its alignment. */
+    /** Returns the size of the aggregator state of a block in bytes, including the padding for alignment. */
     public static long stateStride(int blockSizeBytes, int stateBytesPerLogicalBlock) {
         long bytes = LogicalBlock.in(blockSizeBytes) * stateBytesPerLogicalBlock;
         return Math.ceilDiv(bytes, STATE_ALIGNMENT) * STATE_ALIGNMENT;
     }
 
-    /** The offset of the aggregator state of a block. Each state lies in one slab. */
+    /** The offset of the aggregator state of a block. The state of a block never extends over two slabs. */
     private long stateOffset(int block, int stateBytesPerLogicalBlock) {
         long stride = stateStride(layout.blockSizeBytes(), stateBytesPerLogicalBlock);
         long perSlab = DataMemory.SLAB_BYTES / stride;
@@ -137,15 +140,15 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Keeps a copy of the blocks on a device from now on, where gradients are applied. May be called only before the first
+     * From now on, keeps a copy of the blocks on a device, and applies gradients there. May be called only before the first
      * update.
      *
      * @param target the device, and how it is used
      * @param aggregator the aggregator of all updates
-     * @param withSums whether the device has sums of gradients
-     * @param hostPushes the reason why gradients must arrive in host memory; null if they may arrive in that of the device
+     * @param withSums whether the device also keeps the sums of gradients
+     * @param hostPushes the reason why gradients must arrive in host memory; null if they may arrive in device memory
      * @param name the name of the shard, for messages
-     * @param lost is called once, by a thread of the device, if the device has failed
+     * @param lost the action that a thread of the device calls once if the device fails
      * @throws IllegalArgumentException if the device cannot be used, or has too little memory
      * @throws IOException if the device has failed
      */
@@ -166,12 +169,12 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         }
     }
 
-    /** The memory of the device in which gradients arrive; null if the shard uses no device. */
+    /** The place on the device where gradients arrive; null if the shard uses no device. */
     public DevicePushes devicePushes() {
         return devicePushes;
     }
 
-    /** The device that has a copy of the blocks; null if there is none. */
+    /** The device that holds a copy of the blocks; null if the shard uses no device. */
     public DeviceBlocks device() {
         return device;
     }
@@ -217,7 +220,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         watch.set(listener);
     }
 
-    /** Sets a second listener that is called before each change of a block. It stays for the life of the store. */
+    /** Sets a second listener that is called before each change of a block. This listener stays until the store is closed. */
     public void keep(ChangeListener listener) {
         watch.keep(listener);
     }
@@ -261,8 +264,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
 
     /**
      * Pins the data of a read from {@code dataOffset} to the end of the block, or to the end of the read if that is earlier. If
-     * no permit is free, copies the data to the scratch memory of the task. Data of a 16-bit type is converted into the scratch
-     * memory, as much as fits.
+     * no permit is free, copies the data to the scratch memory of the task. For a 16-bit type, converts as much of the data as
+     * fits into the scratch memory.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         if (task.valueType() != ValueType.FLOAT32) {
@@ -323,8 +326,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Returns the type in which {@link #visit} passes the gradient of a push.
-     * Only a device converts gradients of 16-bit types, and records have float32.
+     * Returns the type in which {@link #visit} passes the gradient of a push. Only a device accepts gradients of 16-bit types,
+     * and only if the push is not recorded, because records contain float32 values.
      */
     public GradientType typeOf(IoTask push, boolean isRecorded) {
         if (device == null || isRecorded) {
@@ -338,8 +341,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Passes the data of a write to a visitor, in ascending order of offsets. Locks one block at a time. If 16-bit data is passed
-     * as float32 values, it is converted before, and reaches the visitor in one part for each block.
+     * Passes the data of a write to a visitor, in ascending order of offsets. Locks one block at a time. If {@code type} is
+     * float32, 16-bit data is first converted, and reaches the visitor in one part for each block.
      */
     public <C> void visit(IoTask task, PieceVisitor<C> visitor, C context, GradientType type) {
         if (task.valueType() != ValueType.FLOAT32 && type == GradientType.FLOAT32) {
@@ -384,7 +387,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
             try {
                 device.close();
             } catch (DeviceException e) {
-                // The device may still use the memory, which therefore stays allocated.
+                // The memory stays allocated, because the device might still use it.
                 LOG.error("{}", e.getMessage());
                 return;
             }

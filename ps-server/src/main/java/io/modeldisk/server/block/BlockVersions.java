@@ -12,7 +12,7 @@ public final class BlockVersions {
     private static final int NONE = -1;
 
     private final AtomicLongArray versions;
-    /** The part of each version that was restored, and not counted by this object. */
+    /** For each block, the part of the version that {@link #restore} has set. {@link #increment} has counted the rest. */
     private final long[] restored;
     /** The block whose next update calls {@link #reached}; {@link #NONE} if there is none. */
     private volatile int watched = NONE;
@@ -33,14 +33,17 @@ public final class BlockVersions {
     }
 
     void increment(int block) {
-        // Volatile, so this thread reads the watched block after it has written the version: see watchLowest().
+        // The write is volatile, so this thread reads the watched block after it has written the version: see watchLowest().
         versions.set(block, versions.getPlain(block) + 1);
         if (block == watched) {
             reached.run();
         }
     }
 
-    /** Sets the action that is run after an update of the watched block. The thread that runs it holds the lock of the block. */
+    /**
+     * Sets the action that is run after an update of the watched block. The thread that runs the action holds the lock of that
+     * block.
+     */
     void onReached(Runnable action) {
         reached = action;
     }
@@ -54,7 +57,8 @@ public final class BlockVersions {
         while (true) {
             int lowest = 0;
             long version = of(0);
-            // Among equal versions the last block, because learners push the blocks in ascending order.
+            // Of several blocks with the lowest version, the last one is watched, because learners push the blocks in ascending
+            // order.
             for (int i = 1; i < versions.length(); i++) {
                 long each = of(i);
                 if (each <= version) {
@@ -90,9 +94,11 @@ public final class BlockVersions {
     }
 
     /**
-     * The versions of all blocks.
+     * A summary of the versions of all blocks.
      *
-     * @param total the number of updates of all blocks together
+     * @param min the lowest version of all blocks
+     * @param max the highest version of all blocks
+     * @param total the sum of the versions of all blocks, which is the number of all updates
      */
     public record Span(long min, long max, long total) {}
 

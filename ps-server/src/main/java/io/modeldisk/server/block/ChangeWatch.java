@@ -2,7 +2,7 @@ package io.modeldisk.server.block;
 
 import io.modeldisk.fault.shard.ChangeListener;
 
-/** The two listeners of all blocks of a store. One of them can be replaced at any time. Thread-safe. */
+/** The two listeners of all blocks of a store. The listener of {@link #set} can be replaced at any time. Thread-safe. */
 final class ChangeWatch {
     private volatile ChangeListener listener;
     private volatile ChangeListener keeper;

@@ -5,9 +5,9 @@ import io.modeldisk.aggregator.device.GradientType;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The copy of a block on a device, and whether it is older or newer than the block on the host. Gradients change the copy on the
- * device. All else, such as a write to LUN 1 or a checkpoint that is loaded, changes the block on the host. An older copy is
- * brought up to date when it is needed. At first, the copy on the device is older. Guarded by the lock of the block.
+ * The copy of a block on a device. Records whether the copy or the block on the host is newer. Gradients change the copy. Every
+ * other change, such as a write to LUN 1 or the loading of a checkpoint, changes the block on the host. The older side is brought
+ * up to date when it is needed. At first, the copy on the device is the older side. Guarded by the lock of the block.
  */
 final class DeviceCopy {
     private final DeviceBlocks device;
@@ -21,7 +21,8 @@ final class DeviceCopy {
     /**
      * Creates the copy of a block.
      *
-     * @param mirrorsAtOnce whether the device copies weights to the host after each update, and not only when they are read
+     * @param mirrorsAtOnce whether the device copies the weights to the host after each update, rather than only when they are
+     *     read
      */
     DeviceCopy(DeviceBlocks device, int index, boolean mirrorsAtOnce) {
         this.device = device;
@@ -29,7 +30,7 @@ final class DeviceCopy {
         this.mirrorsAtOnce = mirrorsAtOnce;
     }
 
-    /** Applies a gradient to the copy. {@code weights} are those on the host. */
+    /** Applies a gradient to the copy. {@code weights} are the weights of the block on the host. */
     void fold(
         MemorySegment weights, long round, long offset, MemorySegment gradient, long gradientOffset, GradientType type,
         int lengthBytes, float scale) {
@@ -38,7 +39,7 @@ final class DeviceCopy {
         noteUpdate();
     }
 
-    /** Applies the sum of gradients to the copy. {@code weights} are those on the host. */
+    /** Applies the sum of gradients to the copy. {@code weights} are the weights of the block on the host. */
     void foldSum(MemorySegment weights, long round, long offset, int lengthBytes, float scale) {
         store(weights);
         device.foldSum(index, round, offset, lengthBytes, scale);
@@ -57,7 +58,7 @@ final class DeviceCopy {
         hasNewerState = true;
     }
 
-    /** True if the weights on the device are newer, and are not being copied to the host yet. */
+    /** True if the weights on the device are newer than on the host, and their copy to the host has not started. */
     boolean hasNewerWeights() {
         return hasNewerWeights;
     }
@@ -81,12 +82,12 @@ final class DeviceCopy {
         device.awaitDone(mirrorTicket);
     }
 
-    /** Waits until all operations up to a ticket are done. Does not need the lock. */
+    /** Waits until all operations up to a ticket are done. The caller need not hold the lock. */
     void awaitDone(long ticket) {
         device.awaitDone(ticket);
     }
 
-    /** Copies the state to the host, if the state on the device is newer. */
+    /** Copies the aggregator state to the host, if the state on the device is newer. */
     void loadState() {
         if (hasNewerState) {
             device.loadState(index);
@@ -94,7 +95,7 @@ final class DeviceCopy {
         }
     }
 
-    /** Prepares a change of the block on the host: the host gets weights and state first. */
+    /** Prepares a change of the block on the host: brings the weights and the aggregator state on the host up to date. */
     void prepareChangeOnHost() {
         awaitMirror();
         loadState();

@@ -13,7 +13,7 @@ import org.apache.logging.log4j.Logger;
 
 /** The memory of a device in which gradients arrive. Thread-safe. */
 public final class DevicePushes implements DeviceWrites {
-    /** The size of the memory: the gradients that arrive, wait or are applied at the same time, 256 of 256 KiB. */
+    /** The size of the memory in bytes. It holds 256 gradients of 256 KiB that arrive, wait or are applied at the same time. */
     public static final long BYTES = 64L << 20;
 
     private static final Logger LOG = LogManager.getLogger(DevicePushes.class);
@@ -23,7 +23,7 @@ public final class DevicePushes implements DeviceWrites {
     private volatile DataMemory memory;
     private volatile String place;
 
-    /** @param obstacle the reason why the device has no memory for gradients; null if it has */
+    /** @param obstacle the reason why the device has no memory for gradients; null if it has such memory */
     private DevicePushes(DeviceBlocks device, PushTo wanted, String obstacle) {
         this.device = device;
         this.wanted = wanted;
@@ -46,8 +46,8 @@ public final class DevicePushes implements DeviceWrites {
     /**
      * Opens a device, with memory for gradients if possible.
      *
-     * @param shape returns what the device keeps, with this memory for gradients in bytes
-     * @param obstacle the reason why gradients must arrive in host memory; null if they may arrive in that of the device
+     * @param shape returns the description of the data on the device, for a given size of the memory for gradients in bytes
+     * @param obstacle the reason why gradients must arrive in host memory; null if they may arrive in device memory
      * @throws IllegalArgumentException if the device cannot be used, or has too little memory
      */
     static DevicePushes open(DeviceTarget target, LongFunction<DeviceShape> shape, String obstacle) {

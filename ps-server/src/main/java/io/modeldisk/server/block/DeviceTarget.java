@@ -4,9 +4,10 @@ import io.modeldisk.aggregator.device.Device;
 import io.modeldisk.platform.text.EnumNames;
 
 /**
- * A device, and how a shard uses it.
+ * A device, and the settings for its use by a shard.
  *
- * @param mirrorsAtOnce whether the device copies weights to the host after each update; otherwise when they are pulled
+ * @param mirrorsAtOnce true if the device copies weights to the host after each update; false if it copies them only when they
+ *     are pulled
  * @param pushTo where gradients arrive
  */
 public record DeviceTarget(Device device, boolean mirrorsAtOnce, PushTo pushTo) {
@@ -14,13 +15,13 @@ public record DeviceTarget(Device device, boolean mirrorsAtOnce, PushTo pushTo) 
     public enum PushTo {
         /** The memory of the device if an RDMA device can reach it, otherwise host memory. */
         AUTO,
-        /** The memory of the device. A shard that cannot do so does not start. */
+        /** The memory of the device. If no RDMA device can reach it, the shard does not start. */
         DEVICE,
         /** Host memory, from which the device copies gradients. */
         HOST;
 
         /**
-         * Returns the place with this name.
+         * Returns the constant with this name.
          *
          * @throws IllegalArgumentException if the name is unknown; the message lists the names
          */

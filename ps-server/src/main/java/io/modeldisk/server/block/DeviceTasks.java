@@ -7,8 +7,8 @@ import io.modeldisk.protocol.engine.WaitingTasks;
 import java.util.function.Consumer;
 
 /**
- * The tasks that wait until a device has applied their gradients. {@link IoTask#deviceTicket} of such a task is the
- * ticket that it waits for. Thread-safe.
+ * The tasks that wait until a device has applied their gradients. {@link IoTask#deviceTicket} of a waiting task is the ticket of
+ * the last operation that the task waits for. Thread-safe.
  */
 public final class DeviceTasks {
     private final DeviceBlocks device;
@@ -23,7 +23,8 @@ public final class DeviceTasks {
     }
 
     /**
-     * Returns whether the device has applied all that was in its queue at the first call for this task. Otherwise the task waits.
+     * Returns whether the device has done all operations that were in its queue at the first call for this task. If not, the task
+     * waits.
      *
      * @throws io.modeldisk.aggregator.device.DeviceException if the device has failed
      */
@@ -34,7 +35,7 @@ public final class DeviceTasks {
             return true;
         }
         synchronized (this) {
-            // A failure that comes now resumes the task.
+            // A failure after this check resumes the task.
             device.check();
             long wanted = first ? device.newest() : task.deviceTicket();
             if (device.applied() >= wanted) {
@@ -53,7 +54,10 @@ public final class DeviceTasks {
         waiting.remove(task);
     }
 
-    /** Resumes the tasks that wait no longer: all of them after a failure. Called by the thread of the device. */
+    /**
+     * Resumes the tasks whose gradients the device has applied; after a failure, resumes all waiting tasks. Called by the thread
+     * of the device.
+     */
     private void resume() {
         synchronized (this) {
             applied = waiting.drain(device.failure() != null ? Long.MAX_VALUE : device.applied(), applied);

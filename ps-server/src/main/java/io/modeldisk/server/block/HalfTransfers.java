@@ -13,9 +13,9 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Converts the data of reads and writes of a 16-bit type. The blocks keep float32 values: a read rounds them ({@link
- * HalfKernels}), and a write is converted exactly before a visitor receives it. Beyond the end of the shard, a read returns
- * zeros, and a write has no effect.
+ * Converts the data of reads and writes of a 16-bit type. The blocks hold float32 values: a read rounds these values ({@link
+ * HalfKernels}), and the data of a write is converted exactly before a visitor receives it. Beyond the end of the shard, a read
+ * returns zeros, and a write has no effect.
  *
  * <p>A write needs a scratch block for its values in float32, and the locks of its blocks. No deadlock can arise. In asp and ssp,
  * a thread takes the scratch block before a lock. In bsp, a thread locks all its blocks before it takes a scratch block, and a
@@ -30,7 +30,7 @@ final class HalfTransfers implements AutoCloseable {
     private final Semaphore permits;
     private final Queue<MemorySegment> scratches;
 
-    /** Creates the conversions with scratch memory for {@link BlockStore#scratchBlocks} blocks. Further writes wait. */
+    /** Allocates {@link BlockStore#scratchBlocks} scratch blocks. A write waits while all of them are in use. */
     HalfTransfers(BlockStore store) {
         this.store = store;
         this.layout = store.layout();
@@ -67,7 +67,7 @@ final class HalfTransfers implements AutoCloseable {
         pin.set(task.memory(), scratch, bytes, null);
     }
 
-    /** Converts weights of a block. Other threads may pull the block meanwhile. */
+    /** Converts weights of a block. Other threads can pull the block at the same time. */
     private void round(ValueType type, Block block, int offset, MemorySegment to, long toOffset, int bytes) {
         BlockSlot slot = store.tryPin(block);
         if (slot != null) {

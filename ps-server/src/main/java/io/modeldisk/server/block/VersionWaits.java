@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The tasks that wait until the lowest version of all blocks differs from the version that they know. While a task waits, one
- * block with the lowest version is watched, so an update of another block costs only a comparison, however many tasks wait.
- * Thread-safe.
+ * The tasks that wait until the lowest version of all blocks differs from the version in their command. While tasks wait, one
+ * block with the lowest version is watched. An update of any other block then costs only a comparison, regardless of the number
+ * of waiting tasks. Thread-safe.
  */
 public final class VersionWaits {
     private final BlockVersions versions;
@@ -55,7 +55,7 @@ public final class VersionWaits {
             long lowest = versions.watchLowest();
             for (int i = waits.size() - 1; i >= 0; i--) {
                 if (waits.get(i).known() != lowest) {
-                    // A resumption only puts the task into a queue.
+                    // This call is fast although the lock of a block is held: it only puts the task into a queue.
                     waits.remove(i).task().resume();
                 }
             }

@@ -33,7 +33,7 @@ final class BlockRecords {
      * Appends the record of a block. The caller holds the lock of the block.
      *
      * @param open the open round of the block; null in asp and ssp
-     * @param checkpoint the number of the checkpoint that has saved the block
+     * @param checkpoint the number of the checkpoint that contains the block
      * @throws IOException if a sink has failed
      */
     static long append(RecordLog log, ShardBlock block, RoundBlock open, Learners learners, long checkpoint)
@@ -44,7 +44,8 @@ final class BlockRecords {
         int marksBytes = members.isEmpty() ? 0 : members.getFirst().marks().writtenBytes();
         int bodyBytes = 2 * Integer.BYTES + counts * Integer.BYTES + (withSum ? block.lengthBytes() : 0)
             + members.size() * (Long.BYTES + marksBytes);
-        // Before the record has its place in the log, because others wait for its end.
+        // The sum, which may have to come from a device, is read before the record has its place in the log, because later
+        // records wait until this record is complete.
         MemorySegment sum = withSum ? open.sum() : null;
         long position = log.append(RecordKind.BLOCK, withSum ? RecordHeader.WITH_SUM : 0, block.index(), 0, checkpoint,
             open == null ? -1 : open.round(), block.version(), bodyBytes, (memory, start) -> {
@@ -67,7 +68,7 @@ final class BlockRecords {
         return position;
     }
 
-    /** Applies the record of a block. {@code learners} returns null for a number that is unknown. */
+    /** Applies the record of a block. {@code learners} returns null for an unknown membership number. */
     static void apply(RecordHeader record, RoundBlock open, LongFunction<Learner> learners) {
         MemorySegment memory = record.memory();
         int members = memory.get(INT, record.bodyStart());

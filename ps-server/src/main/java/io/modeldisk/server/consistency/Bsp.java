@@ -58,8 +58,8 @@ public final class Bsp implements Consistency {
     private RecordLog records;
 
     /**
-     * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners.
-     * Allocates memory of the size of the shard for the sums of gradients, if they are not on a device.
+     * Creates the consistency mode for the blocks of {@code store}. Each block starts in the first round of the learners. Unless
+     * the sums of gradients are on a device, allocates memory of the size of the shard for them.
      */
     public Bsp(BlockStore store, Aggregator aggregator, Learners learners) {
         this.store = store;
@@ -84,7 +84,7 @@ public final class Bsp implements Consistency {
         try {
             return take(task, learner, skipped);
         } catch (ScsiException | RuntimeException e) {
-            // The task is refused now, but may have waited before.
+            // The task is refused, but it may still be in a list of waiting tasks from an earlier call.
             forget(task);
             throw e;
         }
@@ -159,7 +159,7 @@ public final class Bsp implements Consistency {
                 && marks.nextMarked(index, block.round(), from, end) == end;
         }
         if (round <= marks.clock(index) || marks.nextUnmarked(index, round, from, end) == end) {
-            // The push is a repetition, and all its parts were pushed before.
+            // The push is a repetition, and the learner has already pushed all its parts.
             return true;
         }
         if (round < Math.max(block.round(), learner.joinRound())) {
@@ -234,8 +234,8 @@ public final class Bsp implements Consistency {
     private ParkedTask closeComplete(RoundBlock block, ParkedTask woken) {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
-            // The round is recorded as opened before it closes, so no newcomer joins at a closed round. Until
-            // then, a newcomer may join at the round, so the rule is checked again.
+            // The round is recorded as opened before it closes, so no newcomer joins at a closed round. A newcomer may have
+            // joined at the round before it was recorded, so the rule is checked again.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;
@@ -265,7 +265,7 @@ public final class Bsp implements Consistency {
                 long wanted = implied && learner != null ? learner.marks().clock(i) : task.round();
                 boolean isEarly = learner != null && wanted < learner.joinRound();
                 if (wanted >= block.round() && (!isEarly || rules.isAwaited(block, wanted))) {
-                    // A newcomer can let a stopped job continue, so the newcomer waits.
+                    // The pull of a newcomer waits even in a stopped job, because the newcomer can make the job continue.
                     if (!isEarly && rules.isStopped(block)) {
                         throw RoundRules.tooFew(learners);
                     }
@@ -320,7 +320,7 @@ public final class Bsp implements Consistency {
         }
     }
 
-    /** The number of pushes and pulls that wait, at all blocks together. Waiting synchronizations do not count. */
+    /** The number of pushes and pulls that wait at any block. Waiting synchronizations do not count. */
     @Override
     public int waiting() {
         return parking.waiting();
@@ -341,7 +341,8 @@ public final class Bsp implements Consistency {
         lastRound = round;
         for (RoundBlock block : rounds) {
             ParkedTask woken;
-            // A push that has not seen the new limit holds the lock.
+            // A push that has read the old limit parks while it holds this lock, so its task is in the list after the lock is
+            // acquired here.
             try (ScopedLock.Held _ = block.block().hold()) {
                 woken = block.parked().detachBefore(null);
             }

@@ -32,12 +32,15 @@ final class ClosingRules {
         return isComplete(block, roster) && !isStopped(block, roster);
     }
 
-    /** Returns whether too few learners are left and the open round can no longer get enough gradients. */
+    /** Returns whether too few learners are left, and too few of them can still push the open round. */
     boolean isStopped(RoundBlock block) {
         return isStopped(block, learners.roster());
     }
 
-    /** Returns whether a round, open or later, gets gradients, or the open round has gradients that are not applied yet. */
+    /**
+     * Returns whether the given round, which is open or later, will get gradients, or the open round has gradients that are not
+     * applied yet.
+     */
     boolean isAwaited(RoundBlock block, long round) {
         return firstRound() <= round || block.mostContributions() > 0;
     }

@@ -12,8 +12,8 @@ import io.modeldisk.server.block.BlockStore;
  * A consistency mode decides when a push changes the weights, and which weights a pull may return. Thread-safe.
  *
  * <p>If a method returns {@code false} for a task, the task waits. The mode keeps the task and later calls {@link IoTask#resume}.
- * After the resumption, the caller calls the method again for the task. A task may be resumed too early, or shortly after
- * {@link #forget}. The caller ignores the resumption of a forgotten task.
+ * The caller then calls the method again for the task. The mode may resume a task too early, or shortly after {@link #forget}.
+ * The caller ignores the resumption of a forgotten task.
  */
 public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
     /** Creates the consistency mode of one shard. The caller closes the returned object. */
@@ -31,7 +31,7 @@ public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
      * Accepts a push completely, or makes the push wait. Returns whether the push was accepted. Parts that the learner has
      * already pushed in the round of the push have no effect.
      *
-     * @param skipped whether the gradient is left out, or the task has none (ABSENT); the push still counts for its round
+     * @param skipped whether the gradient is left out, or the task has no gradient (ABSENT); the push still counts for its round
      * @throws ScsiException if the learner does not take part in the round of the push, or too few learners are left; the push
      *     then has no effect
      */
@@ -51,13 +51,13 @@ public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
         try {
             return admit(task);
         } catch (ScsiException e) {
-            // The pull is refused now, but may have waited before.
+            // The pull is refused, but it may still be in a list of waiting tasks from an earlier call.
             forget(task);
             throw e;
         }
     }
 
-    /** Does what {@link #admitPull} describes, except that a refused pull may still wait. */
+    /** Does what {@link #admitPull} describes, but may leave a refused pull in the list of waiting tasks. */
     boolean admit(IoTask task) throws ScsiException;
 
     /** Returns whether all writes of the task's nexus have been accepted. Otherwise the task waits. */

@@ -54,7 +54,7 @@ abstract class ImmediatePushes implements Consistency {
         learner.pushed(task.dataBytes());
     }
 
-    /** Marks a range as pushed. It has no data, so no piece of it can be visited. */
+    /** Marks the range of an ABSENT as pushed. An ABSENT has no data, so the store cannot pass it to a visitor. */
     private void passOver(IoTask task, Learner learner) {
         BlockLayout layout = store.layout();
         int last = layout.lastBlock(task.offset(), task.lengthBytes());
@@ -115,7 +115,10 @@ abstract class ImmediatePushes implements Consistency {
         }
     }
 
-    /** Returns the round of a push. A push without a round is a round of its own, after all earlier updates of the block. */
+    /**
+     * Returns the round for the aggregator. Each push without a round number counts as a new round, after all earlier updates of
+     * the block.
+     */
     private static long roundOf(long round, Block block) {
         return round == IoTask.IMPLIED_ROUND ? block.version() + 1 : round;
     }
@@ -191,7 +194,7 @@ abstract class ImmediatePushes implements Consistency {
             int index = block.index();
             int end = (offset + lengthBytes) / LogicalBlock.BYTES;
             int endOfPush = store.layout().endLogicalBlock(task.offset(), task.lengthBytes(), index);
-            // The version is counted after the last part of the push, in visited().
+            // The version increases only after the last part of the push, in visited().
             boolean last = task.round() == IoTask.IMPLIED_ROUND
                 ? end == endOfPush
                 : learner.marks().nextUnmarked(index, task.round(), end, endOfPush) == endOfPush;

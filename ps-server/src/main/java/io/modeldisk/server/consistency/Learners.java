@@ -13,14 +13,15 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * The learners of a shard. Each learner is an I_T nexus, and each initiator name is at most one learner. A learner belongs to its
- * user until it leaves or its lease expires. The user is unknown if a record of an earlier version has no user, or if the shard
- * had no secrets: then the first user that logs in as this nexus has the learner. Thread-safe.
+ * The learners of a shard. Each learner is an I_T nexus. Of the nexuses that join with the same initiator name, at most one is a
+ * learner. A learner belongs to its user until the learner leaves or its lease expires. The user is unknown if the learner was
+ * restored from a record of an earlier version, or if the shard had no secrets. Such a learner belongs to the first user that
+ * logs in as its nexus. Thread-safe.
  */
 public final class Learners extends Membership<Nexus, Learner> {
     private final RoundTimes roundTimes;
     private final int maxLearners;
-    /** The lock of a check of a name and of the admission that follows. */
+    /** Held while a learner name is checked and the learner is then admitted. */
     private final Object admission = new Object();
     private final AtomicBoolean replaced = new AtomicBoolean();
 
@@ -64,7 +65,9 @@ public final class Learners extends Membership<Nexus, Learner> {
         return member == null || mayHold(member.key(), nexus) ? member : null;
     }
 
-    /** Returns the user of the learner of this nexus, if it is not the user of this nexus; otherwise null. */
+    /**
+     * Returns the user to whom the learner of this nexus belongs, if another user has logged in as this nexus; otherwise null.
+     */
     public String otherUser(Nexus nexus) {
         Learner member = super.member(nexus);
         return member == null || mayHold(member.key(), nexus) ? null : member.key().user();
@@ -73,7 +76,7 @@ public final class Learners extends Membership<Nexus, Learner> {
     /**
      * Records a new connection of a nexus.
      *
-     * @return whether the user of the nexus now has a learner whose user was unknown
+     * @return whether the user of the learner was unknown until now, and is now the user of this nexus
      */
     public boolean logIn(Nexus nexus) {
         Learner member = super.member(nexus);
@@ -86,7 +89,8 @@ public final class Learners extends Membership<Nexus, Learner> {
      * Returns the learner of a nexus that writes without JOIN. If the nexus has no learner, creates one, even if other nexuses of
      * the same initiator name are learners: an ordinary initiator may have several sessions.
      *
-     * @throws ScsiException if the initiator name is that of another user's learner, or if the heap has no space
+     * @throws ScsiException if a learner with this initiator name belongs to another user, or if the heap has no space for
+     *     another learner
      */
     Learner admitWriter(Nexus nexus) throws ScsiException {
         Learner own = member(nexus);
@@ -104,12 +108,12 @@ public final class Learners extends Membership<Nexus, Learner> {
     }
 
     /**
-     * Returns the learner of a nexus that joins. If the nexus has no learner, creates one. If {@code anew} is set, always
-     * creates a new learner, which replaces the old one. A learner with the same initiator name and another ISID is replaced too,
-     * if its connection is lost.
+     * Returns the learner of a nexus that joins. If the nexus has no learner, creates one. If {@code anew} is set, always creates
+     * a new learner, which replaces the learner of the nexus. The new learner also replaces a learner with the same initiator
+     * name and another ISID, if the connection of that learner is lost.
      *
-     * @throws ScsiException if the initiator name is that of a learner which is connected or belongs to another user, or if the
-     *     heap has no space for another learner
+     * @throws ScsiException if another learner with this initiator name is connected or belongs to another user, or if the heap
+     *     has no space for another learner
      */
     public Learner admit(Nexus nexus, boolean anew) throws ScsiException {
         Learner own = anew ? null : member(nexus);
@@ -131,7 +135,10 @@ public final class Learners extends Membership<Nexus, Learner> {
         }
     }
 
-    /** Every user may log in with the names of observers, so no user would own such a learner. */
+    /**
+     * Refuses a learner with the name of an observer. Every user is allowed to log in with such a name, so the name would not
+     * identify a user.
+     */
     private static void checkNotObserver(Nexus nexus) throws ScsiException {
         if (nexus.user() != null && nexus.initiatorName().startsWith(ChapSecrets.OBSERVER_INITIATOR)) {
             throw nameInUse(nexus, "initiator names that begin with " + ChapSecrets.OBSERVER_INITIATOR
@@ -173,7 +180,10 @@ public final class Learners extends Membership<Nexus, Learner> {
             + "; the job continues when enough learners have joined";
     }
 
-    /** Returns, once, whether a learner has replaced an earlier one, for which rounds may still wait. */
+    /**
+     * Returns whether a learner has replaced an earlier learner since the last call. Rounds may still wait for the earlier
+     * learner.
+     */
     public boolean takeReplaced() {
         return replaced.getAndSet(false);
     }

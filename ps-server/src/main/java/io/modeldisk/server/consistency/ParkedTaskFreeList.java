@@ -14,9 +14,9 @@ final class ParkedTaskFreeList {
     private ParkedTask free;
 
     /**
-     * Adds a task to the list of a block, whose lock the caller holds. Does nothing if the task is in the list already. A thread
-     * may resume the previous command of a task object late, when the object already has a new command that waits. Then the
-     * engine tries the waiting command again.
+     * Adds a task to the list of a block, whose lock the caller holds. Does nothing if the task is in the list already. The
+     * engine reuses task objects. If a thread resumes the previous command of a task object late, the engine tries the new
+     * command of the object again, although that command already waits.
      */
     void park(IoTask task, ParkedTasks list) {
         if (!list.contains(task)) {

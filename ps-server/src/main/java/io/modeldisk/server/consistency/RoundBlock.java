@@ -28,7 +28,7 @@ final class RoundBlock {
      * Creates the block with round 1 open.
      *
      * @param sum the sum of the block's gradients, with any content
-     * @param rounds has the open round of this block
+     * @param rounds the open rounds of all blocks; this object sets and reads the entry of its block
      */
     RoundBlock(Block block, RoundSum sum, AtomicLongArray rounds) {
         this.block = block;
@@ -130,7 +130,10 @@ final class RoundBlock {
         return sum.readable();
     }
 
-    /** Writes the numbers of gradients, and their sum if it is not null. Returns the offset after the last byte. */
+    /**
+     * Writes the number of gradients of each logical block and, unless {@code ofGradients} is null, the sum of the gradients.
+     * Returns the offset after the last byte.
+     */
     long write(MemorySegment memory, long start, MemorySegment ofGradients) {
         for (int i = 0; i < contributions.length; i++) {
             memory.set(INT, start + (long) i * Integer.BYTES, contributions[i]);
@@ -143,7 +146,7 @@ final class RoundBlock {
         return end;
     }
 
-    /** Reads what {@link #write} has written. Returns the offset after the last byte. */
+    /** Reads the data that {@link #write} has written. Returns the offset after the last byte. */
     long read(long openRound, MemorySegment memory, long start, boolean withSum) {
         rounds.setOpaque(block.index(), openRound);
         for (int i = 0; i < contributions.length; i++) {

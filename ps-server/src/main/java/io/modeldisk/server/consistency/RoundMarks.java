@@ -20,7 +20,7 @@ public final class RoundMarks {
     private final long[] clock;
     private final long[] markedRound;
     private final long[] marks;
-    /** The marks of logical blocks without a gradient in the last started round; null before the first one. */
+    /** The marks of the logical blocks without a gradient in the last started round; null before the first ABSENT. */
     private volatile long[] absent;
 
     /** Creates empty marks for all blocks of a shard. */
@@ -56,8 +56,8 @@ public final class RoundMarks {
     }
 
     /**
-     * The first logical block from {@code from} to {@code end} (exclusive) without a mark for this round; {@code end} if there is
-     * none.
+     * Returns the first logical block from {@code from} to {@code end} (exclusive) without a mark for this round; {@code end} if
+     * there is none.
      */
     int nextUnmarked(int block, long round, int from, int end) {
         int i = from;
@@ -68,8 +68,8 @@ public final class RoundMarks {
     }
 
     /**
-     * The first logical block from {@code from} to {@code end} (exclusive) with a mark for this round; {@code end} if there is
-     * none.
+     * Returns the first logical block from {@code from} to {@code end} (exclusive) with a mark for this round; {@code end} if
+     * there is none.
      */
     int nextMarked(int block, long round, int from, int end) {
         int i = from;
@@ -80,11 +80,11 @@ public final class RoundMarks {
     }
 
     /**
-     * Records that the learner has no gradient for the logical blocks of a range that have no mark for this round. Called before
-     * {@link #mark}. A repeated ABSENT must return the same number as the first one, whose response may be lost. These marks are
-     * not in the records, so a restarted shard may return a lower number.
+     * Records that the learner has no gradient for those logical blocks of a range that have no mark for this round. Called
+     * before {@link #mark}. A repeated ABSENT must return the same number as the first ABSENT, whose response may be lost. After
+     * a restart, a shard may return a lower number, because its records do not contain these marks.
      *
-     * @return the number of these logical blocks
+     * @return the number of logical blocks that had no mark
      */
     int leaveOut(int block, long round, int from, int end) {
         begin(block, round);
@@ -110,7 +110,7 @@ public final class RoundMarks {
     }
 
     private long[] absentWords() {
-        // The caller holds the lock of one block, and the words are those of all blocks.
+        // The lock that the caller holds guards only one block, but the array contains the words of all blocks.
         synchronized (marks) {
             if (absent == null) {
                 absent = new long[marks.length];

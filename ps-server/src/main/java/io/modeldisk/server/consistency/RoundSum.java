@@ -25,7 +25,7 @@ interface RoundSum {
     /** Replaces the sum. */
     void load(MemorySegment memory, long start);
 
-    /** A sum in host memory, which has the length of the block. */
+    /** A sum in host memory, as long as the block. */
     record OnHost(MemorySegment sum) implements RoundSum {
         @Override
         public void add(

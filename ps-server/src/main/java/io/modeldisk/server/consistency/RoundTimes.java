@@ -37,7 +37,10 @@ public final class RoundTimes {
         }
     }
 
-    /** The time of this round, or of the first later round whose time is recorded; {@link #UNKNOWN} if there is none. */
+    /**
+     * Returns the recorded time of this round, or of the first later round with a recorded time; {@link #UNKNOWN} if there is no
+     * such round.
+     */
     public synchronized long since(long round) {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {
             int at = (int) (each % ROUNDS);

@@ -35,13 +35,16 @@ public final class Ssp extends ImmediatePushes {
     private final BlockLayout layout;
     /** For each block, the pulls that wait there. Guarded by the lock of the block. */
     private final ParkedTasks[] parked;
-    /** For each block, the lowest clock above which a waiting pull may be admitted. Guarded by the lock of the block. */
+    /**
+     * For each block, the lowest clock that the learners had when a waiting pull was parked. When the lowest clock rises above
+     * this value, the pulls are resumed. Guarded by the lock of the block.
+     */
     private final long[] leastWhenParked;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
     /**
-     * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds that a learner may
-     * be behind, at least 0.
+     * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds, at least 0, by
+     * which a learner may be behind before other learners wait for it.
      */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners learners) {
         super(store, aggregator, learners);
@@ -66,7 +69,7 @@ public final class Ssp extends ImmediatePushes {
             }
         } finally {
             // This code runs even if the aggregator failed, because some blocks may have changed. A pull that starts to wait
-            // after this check waits for later marks, because it has already seen the new marks under the lock of the block.
+            // after this check has already used the marks of this push, because it read them under the lock of the block.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }
@@ -152,8 +155,8 @@ public final class Ssp extends ImmediatePushes {
 
     @Override
     public void learnersLeft() {
-        // No lock of a block is held when a learner leaves, so a pull may still count this learner and start to wait. This method
-        // acquires the lock of every block, so the method also resumes such a pull.
+        // No lock of a block is held while a learner leaves, so a pull may still wait for that learner. This method acquires the
+        // lock of every block, so it also resumes such a pull.
         wake(0, parked.length - 1);
     }
 

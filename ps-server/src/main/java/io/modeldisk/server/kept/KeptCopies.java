@@ -56,7 +56,7 @@ final class KeptCopies implements AutoCloseable {
         return true;
     }
 
-    /** The memory of the copies that blocks have, in bytes. */
+    /** The memory that existing copies use, in bytes. */
     synchronized long usedBytes() {
         return (long) (free.length - freeCount) * blockSizeBytes;
     }

@@ -3,21 +3,21 @@ package io.modeldisk.server.kept;
 import io.modeldisk.protocol.engine.Nexus;
 
 /**
- * A nexus that reads the kept round, and what it still needs. The flags of a block are guarded by the lock of the block, and the
- * other fields by the monitor of this object.
+ * A nexus that reads the kept round, and the blocks that it has not pulled yet. The flag of a block is guarded by the lock of the
+ * block, and the other fields by the monitor of this object.
  */
 final class KeptReader {
     private static final int NONE = -1;
 
     private final Nexus nexus;
     private final int first;
-    /** True if the nexus has not pulled each block of its range yet. */
+    /** For each block of the range, true if the nexus still needs its weights. */
     private final boolean[] needs;
     private volatile boolean lost;
     private volatile long lastUsedNs;
     private long minVersion = Long.MAX_VALUE;
     private long maxVersion = -1;
-    /** The block of which the nexus has pulled the first pieces only, and its version. */
+    /** The block that the nexus has pulled only in part; {@link #NONE} if there is none. */
     private int begunBlock = NONE;
     private long begunVersion;
 
@@ -40,7 +40,7 @@ final class KeptReader {
         return first + needs.length;
     }
 
-    /** Returns whether the nexus needs the present weights of a block. */
+    /** Returns whether the nexus still needs the weights of a block. */
     boolean needs(int block) {
         return block >= first && block < end() && needs[block - first];
     }
@@ -49,7 +49,7 @@ final class KeptReader {
         needs[block - first] = value;
     }
 
-    /** Records that the nexus cannot get the weights of its round any more. */
+    /** Records that the nexus can no longer get the weights of its round. */
     void lose() {
         lost = true;
     }
@@ -66,7 +66,10 @@ final class KeptReader {
         return lastUsedNs;
     }
 
-    /** Records that the nexus has pulled a piece of a block, which has this version. All pieces must have the same version. */
+    /**
+     * Records that the nexus has pulled a piece of a block with this version. If the pieces of a block have different versions,
+     * the round is lost.
+     */
     synchronized void pulled(int block, long version, boolean firstPiece, boolean lastPiece) {
         if (!firstPiece && (begunBlock != block || begunVersion != version)) {
             lose();

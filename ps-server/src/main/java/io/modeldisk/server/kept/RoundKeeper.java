@@ -18,21 +18,22 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Keeps the weights of one round for the initiators that read it, while pushes continue. A thread that is about to change a block
- * copies it first if a reader has not pulled it yet, so a push never waits for a reader, and copies a block at most once a round,
- * however many readers there are. If all places for copies are in use, the readers that still need the block lose the round.
+ * Keeps the weights of one round for the initiators that read it, while pushes continue. Before a thread changes a block that a
+ * reader has not pulled yet, the thread copies the block. A push therefore never waits for a reader. All readers share the copy,
+ * so a block is copied at most once in a round. If all places for copies are in use, the readers that still need the block lose
+ * the round.
  *
- * <p>All readers at a time read the same round. A reader of another round takes over when the others have ended, or have not
- * pulled for {@value #IDLE_S} s. In a mode without rounds that close, a reader gets each block as it is, and the versions of the
- * blocks; nothing is copied.
+ * <p>At any time, all readers read the same round. A reader of another round is admitted when the current readers have ended or
+ * have not pulled for {@value #IDLE_S} s. In a mode without rounds that close, nothing is copied: a reader gets the current
+ * weights of each block, and the versions of the blocks.
  *
  * <p>Thread-safe. Allocates no memory while blocks are changed or pulled.
  */
 public final class RoundKeeper implements ChangeListener, AutoCloseable {
-    /** A reader that has not pulled for this time, in seconds, makes place for a reader of another round. */
+    /** A reader that has not pulled for this many seconds is removed when another nexus reads another round. */
     static final int IDLE_S = 10;
 
-    /** The maximum number of readers at a time. */
+    /** The maximum number of simultaneous readers. */
     static final int MAX_READERS = 256;
 
     private static final Logger LOG = LogManager.getLogger(RoundKeeper.class);
@@ -51,11 +52,11 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     private volatile long round = NO_ROUND;
 
     /**
-     * Creates a keeper without readers, which listens to the store.
+     * Creates a keeper without readers. The keeper listens to the changes of the store.
      *
      * @param rounds returns the number of closed rounds of a block; without the lock of the block, it may be slightly too low
      * @param hasRounds whether the mode has rounds that close
-     * @param keptBytes the memory for copies, in bytes; it is allocated when the first reader comes
+     * @param keptBytes the memory for copies, in bytes; allocated when the first nexus reads a round
      */
     public RoundKeeper(BlockStore store, IntToLongFunction rounds, boolean hasRounds, long keptBytes, NanoClock clock) {
         this.store = store;
@@ -80,7 +81,10 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
-    /** Returns the closed rounds of a range of blocks. Takes no locks, because readers that wait ask often. */
+    /**
+     * Returns the number of closed rounds of a range of blocks. Takes no locks, because initiators call this often while they
+     * wait for a round.
+     */
     public Rounds rounds(int first, int end) {
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;
@@ -100,8 +104,9 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /**
      * Keeps a round of a range of blocks for a nexus from now on. An earlier range of the nexus ends.
      *
-     * @param wanted the round; the blocks may have fewer closed rounds. Of no meaning in a mode without rounds that close
-     * @return whether the round is kept, has passed, or another round or too many readers are in the way
+     * @param wanted the round, which may still be open in some blocks; ignored in a mode without rounds that close
+     * @return DONE if the round is kept; PASSED if its weights are gone; OTHER_ROUND if the other readers read another round, or
+     *     if there are too many readers
      */
     public synchronized Result keep(Nexus nexus, long wanted, int first, int end) {
         end(nexus);
@@ -123,7 +128,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         }
         KeptReader[] more = Arrays.copyOf(readers, readers.length + 1);
         more[readers.length] = reader;
-        // Before the blocks are visited: a change of a block after its visit must find the reader.
+        // The reader is added before the blocks are visited, because a change of a block after its visit must find the reader.
         readers = more;
         for (int i = first; i < end; i++) {
             if (!require(reader, i)) {
@@ -154,17 +159,20 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
             copies = new KeptCopies(blocks, blockSizeBytes, copyCount);
         } catch (OutOfMemoryError e) {
             LOG.warn(
-                "too little memory to keep rounds for readers: a read of one round fails if learners close the next round first:"
-                    + " {}",
+                "too little memory for copies of weights, so a read of one round fails if learners close the next round before"
+                    + " its end: {}",
                 e.getMessage());
             copies = new KeptCopies(blocks, blockSizeBytes, 0);
         }
     }
 
-    /** The end of a reader, with the lowest and the highest version that it has pulled. */
+    /** The result of {@link #end}, with the lowest and the highest version that the reader has pulled. */
     public record End(Result result, long minVersion, long maxVersion) {}
 
-    /** Ends the reading of a nexus. The result is LOST if the nexus was no reader, or has not got one round. */
+    /**
+     * Ends the reading of a nexus. The result is LOST if the nexus was not a reader, or has not received all its weights from the
+     * kept round.
+     */
     public synchronized End end(Nexus nexus) {
         KeptReader reader = reader(nexus);
         if (reader == null) {
@@ -233,15 +241,16 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         for (KeptReader reader : readers) {
             if (reader.needs(index)) {
                 reader.lose();
-                // A later change must not copy the block: its weights are then of a later round, or changed in part.
+                // A later change must not copy the block, because its weights then belong to a later round or are changed in
+                // part.
                 reader.needs(index, false);
             }
         }
     }
 
     /**
-     * Pins the next piece of a pull, as {@link BlockStore#pin}. If the nexus is a reader, the piece is of the kept round, or the
-     * reader has lost the round, which {@link #end} tells.
+     * Pins the next piece of a pull, as {@link BlockStore#pin} does. If the nexus is a reader, the piece belongs to the kept
+     * round. If that is impossible, the reader loses the round, and {@link #end} returns LOST.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         KeptReader reader = readers.length == 0 ? null : reader(task.nexus());
@@ -276,7 +285,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
 
     private void pulled(KeptReader reader, int index, boolean last) {
         if (!reader.needs(index)) {
-            // The block was pulled before, or is not in the range. It may have changed since.
+            // The reader has already pulled the block, or the block is not in its range, so the block may have changed.
             reader.lose();
         } else if (last) {
             reader.needs(index, false);

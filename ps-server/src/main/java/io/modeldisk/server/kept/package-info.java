@@ -1,5 +1,5 @@
 /**
- * Reads of one version: the shard keeps the weights of a round while initiators read them, although learners continue. Which
- * weights a learner pulls is decided in the package {@code consistency}.
+ * Reads of one round: the shard keeps the weights of a round while initiators read them and learners continue. The package {@code
+ * consistency} decides which weights a learner pulls.
  */
 package io.modeldisk.server.kept;

@@ -7,9 +7,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The processes of a shard that are in sync with the primary, as the coordinator knows them. If the coordinator does not confirm
- * a change, this object keeps the former members, so the caller tries again. An addition that was not confirmed may have
- * reached the coordinator all the same, if only the answer was lost. Thread-safe.
+ * The processes of a shard that are in sync with the primary, as the coordinator has recorded them. If the coordinator does not
+ * confirm a change, this object keeps the former members, so the caller tries again. The coordinator may have recorded an
+ * unconfirmed addition nevertheless, if only its response was lost. Thread-safe.
  */
 public final class ReplicaMembers implements BackupMembers {
     private final PrimaryRole role;
@@ -17,7 +17,7 @@ public final class ReplicaMembers implements BackupMembers {
     private Set<String> inSync;
     /** The members that have the records of this primary. */
     private final Set<String> added = new TreeSet<>();
-    /** The backups that may be members for the coordinator, although it has not confirmed their addition. */
+    /** The backups whose addition the coordinator has not confirmed, but may have recorded. */
     private final Set<String> doubtful = new TreeSet<>();
 
     /** Creates the members of a process that will be the primary. */
@@ -26,7 +26,7 @@ public final class ReplicaMembers implements BackupMembers {
         this.added.add(role.id());
     }
 
-    /** This process is the primary now. The members are those of its predecessor. */
+    /** Called when this process has become the primary. Takes over the members of the former primary. */
     public synchronized void begin() {
         inSync = Set.copyOf(role.inSync());
     }
@@ -74,11 +74,11 @@ public final class ReplicaMembers implements BackupMembers {
     private void write(Set<String> next) throws IOException {
         role.inSync(next);
         inSync = next;
-        // The coordinator has confirmed all members, so it has no others.
+        // The coordinator has confirmed the complete set of members, so no addition is in doubt.
         doubtful.clear();
     }
 
-    /** Withdraws the offer to a backup that may have prepared to serve, and removes it. */
+    /** Withdraws the offer of a handover to a backup, and removes the backup, which may already have prepared to serve. */
     synchronized void withdraw(String backup) throws IOException {
         role.withdraw(backup);
         Set<String> next = inSync();

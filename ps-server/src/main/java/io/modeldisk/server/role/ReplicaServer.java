@@ -44,14 +44,14 @@ import org.apache.logging.log4j.Logger;
  *    └── launched again: handed over, or fenced ◀───────────────┘
  * </pre>
  *
- * <p>A process that becomes the primary without all updates begins with the newest checkpoint, if it has a directory for
- * checkpoints. {@link ShardRole} has the steps of a handover.
+ * <p>A process that becomes the primary without all updates starts from the newest checkpoint, or from the initial weights if it
+ * takes no checkpoints. {@link ShardRole} describes the steps of a handover.
  *
  * <p>One thread calls {@link #run}. The other methods are thread-safe.
  */
 public final class ReplicaServer {
     private static final Logger LOG = LogManager.getLogger(ReplicaServer.class);
-    /** The lowest maximum time for each step of a handover. */
+    /** The time limit for a step of a handover is at least this long. */
     private static final Duration MIN_STEP_LIMIT = Duration.ofSeconds(5);
 
     /** Creates the configuration of each launch. */
@@ -102,7 +102,8 @@ public final class ReplicaServer {
      * Creates a process without a role.
      *
      * @param contexts creates configurations with {@link ServerContext#backups}
-     * @param advertised returns the address that mounts and other processes use for an address at which this process listens
+     * @param advertised returns the address at which mounts and other processes reach this process, for the address at which it
+     *     listens
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
      * @param observer receives each server that this process opens
@@ -119,10 +120,10 @@ public final class ReplicaServer {
 
     /**
      * Serves until the thread is interrupted or the role is closed. A primary with a backup in sync then hands over. A primary
-     * without one takes a last checkpoint, if the shard takes checkpoints.
+     * without a backup in sync takes a last checkpoint, if the shard takes checkpoints.
      *
      * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator cannot be reached at the
-     * start
+     *     start
      */
     public void run() throws IOException, InterruptedException {
         launch(0);
@@ -180,15 +181,16 @@ public final class ReplicaServer {
     }
 
     /**
-     * Serves the shard in an epoch, as long as no other process has become the primary.
+     * Serves the shard as the primary of an epoch, until the epoch ends.
      *
-     * @param turn whether this process is the primary of the epoch, or may become it
+     * @param turn PRIMARY if this process is the primary of the epoch; SUCCESSOR if it may become the primary
      * @throws StartAgainException if the shard must start from another checkpoint first
      */
     private void lead(RoleState turn, long epoch) throws IOException, InterruptedException {
         RecordFollower follower = server.shard().replication().follower();
         if (turn == RoleState.PRIMARY) {
-            // The former primary may not know yet that its epoch is over. What it sends now must not change the shard.
+            // The former primary may not have noticed the end of its epoch. The records that it still sends must not change the
+            // shard.
             follower.refuseBefore(epoch);
         }
         boolean whole = follower.isWhole();
@@ -226,8 +228,8 @@ public final class ReplicaServer {
     }
 
     /**
-     * Starts the shard without the updates that only other processes had: from the newest checkpoint, or from the initial
-     * weights if there are no checkpoints. Learners notice this, because the shard has a new history and does not know them.
+     * Starts the shard from the newest checkpoint, or from the initial weights if there are no checkpoints. Updates that only
+     * other processes had are lost. Learners detect the loss, because the shard has a new history and no record of them.
      */
     private void beginAnew(long epoch) throws IOException, InterruptedException {
         if (!server.shard().replication().follower().isInitial()
@@ -243,13 +245,16 @@ public final class ReplicaServer {
         }
     }
 
-    /** Continues with the checkpoints. A directory that cannot be used must not end the process, which may have the only copy. */
+    /**
+     * Continues the checkpoints of the former primary. An unusable directory must not end this process, which may hold the only
+     * copy of the newest weights.
+     */
     private void continueCheckpoints() {
         try {
             server.shard().continueCheckpoints();
         } catch (IOException e) {
             LOG.error(
-                "this primary serves with all updates, but takes no checkpoints; mend the directory, then hand over: {}",
+                "this primary serves with all updates, but takes no checkpoints; repair the directory, then hand over: {}",
                 e.getMessage());
         }
     }
@@ -277,7 +282,8 @@ public final class ReplicaServer {
             try {
                 role.renew();
             } catch (IOException e) {
-                // The coordinator may be away for a moment. The role changes its state if it is away for longer.
+                // The coordinator may be unreachable for a moment. If it stays unreachable, the state of the role changes, which
+                // ends this loop.
                 NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
             }
         }
@@ -293,7 +299,7 @@ public final class ReplicaServer {
         return (state == RoleState.PRIMARY || state == RoleState.FENCED) && role.epoch() == epoch;
     }
 
-    /** Returns the backups: those of the last call that are still alive, and others up to the maximum number. */
+    /** Returns the backups: those in {@code last} that are still alive, and other processes up to the maximum number. */
     private List<Backup> peers(List<Backup> last) {
         Map<String, Replica> alive = role.replicas();
         List<Backup> peers = new ArrayList<>(last.stream().filter(peer -> alive.containsKey(peer.name())).toList());
@@ -309,7 +315,10 @@ public final class ReplicaServer {
         return peers;
     }
 
-    /** Asks this process, if it is the primary with a backup in sync, to hand over soon. Returns whether it will try. */
+    /**
+     * If this process is the primary and has a backup in sync, requests a handover, which the thread in {@link #run} tries soon,
+     * and returns true. Otherwise returns false.
+     */
     private boolean handOver() {
         ReplicatedShard replication = server.shard().replication();
         if (!replication.isPrimary() || replication.backups().status().stream().noneMatch(backup -> backup.inSync())) {
@@ -321,9 +330,9 @@ public final class ReplicaServer {
     }
 
     /**
-     * Makes a backup in sync the primary. If this fails, this process serves on.
+     * Makes a backup in sync the primary. If this fails, this process continues to serve.
      *
-     * @return whether another process is the primary
+     * @return whether this process has stopped being the primary
      */
     private boolean tryHandOver(long epoch, Backups backups, ReplicaMembers members) {
         String to = members.successor();
@@ -376,7 +385,7 @@ public final class ReplicaServer {
         }
     }
 
-    /** The server. */
+    /** The server of the last launch. */
     public ParameterServer server() {
         return server;
     }

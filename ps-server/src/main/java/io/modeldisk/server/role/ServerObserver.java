@@ -4,20 +4,20 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.server.ParameterServer;
 import java.util.function.LongSupplier;
 
-/** Hears which server of a process is open. The methods are called by one thread. */
+/** Receives a call when a process opens or closes its server. One thread calls all methods. */
 public interface ServerObserver {
     /**
-     * Another process serves the shard, and this process waits.
+     * Called when this process begins to wait because another process serves the shard.
      *
      * @param epoch returns the epoch of the other process; 0 if it is not known
      */
     void waits(ModelFacts facts, LongSupplier epoch);
 
-    /** The process has started a server. */
+    /** Called after the process has started a server. */
     void opened(ParameterServer server);
 
     /**
-     * The process closes the server after this call, so nobody may use the server's shard any more.
+     * Called before the process closes the server. After this call, no thread may use the shard of the server.
      *
      * @param reason the reason, as a clause such as "the shard stops"
      */

@@ -20,8 +20,8 @@ import java.util.function.LongSupplier;
 
 /**
  * An iSCSI server for a shard that another process serves. The logical units have the identities and sizes of the shard's units,
- * so that a multipath initiator sees a second path to the same units. They have no data: the target port group of this process
- * must not be active. Learners that connect to a standby look for the shard elsewhere.
+ * so that a multipath initiator sees a second path to the same units. They have no data, so the target port group of this process
+ * must not be active. A learner that connects to a standby then looks for the process that serves the shard.
  */
 public final class StandbyServer implements AutoCloseable {
     private final TargetServer server;
@@ -35,7 +35,7 @@ public final class StandbyServer implements AutoCloseable {
     /**
      * Starts a server that serves no data. The model is not read.
      *
-     * @param context the configuration; its target port groups say that the group of this process is not active
+     * @param context the configuration, in whose target port groups the group of this process is not active
      * @param epoch returns the epoch of the process that serves the shard, for the status
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the server cannot listen at its address
@@ -47,7 +47,7 @@ public final class StandbyServer implements AutoCloseable {
             context.aggregator);
     }
 
-    /** The address at which the server listens. If port 0 was requested, the address has the port that the kernel chose. */
+    /** The address at which the server listens. If port 0 was requested, the address contains the port that the kernel chose. */
     public InetSocketAddress localAddress() {
         return server.localAddress();
     }

@@ -1,2 +1,2 @@
-/** The processes of a shard of which one serves: the primary, its backups, and processes that stand by. */
+/** The processes that can serve a shard, one at a time: the primary, its backups, and standby processes. */
 package io.modeldisk.server.role;

@@ -31,7 +31,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The part of a shard that several processes may serve: it starts as a backup, and becomes the primary once. Thread-safe.
+ * The part that a shard has only if several processes may serve it. The shard starts as a backup, and becomes the primary at most
+ * once. Thread-safe.
  */
 public final class ReplicatedShard implements BackupSource, AutoCloseable {
     private final Shard shard;
@@ -48,9 +49,10 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
     /**
      * Creates a backup.
      *
-     * @param start the number of the checkpoint's request from which the shard has started; 0 for the initial weights
+     * @param start the request number of the checkpoint from which the shard has started; 0 if it has started from the initial
+     *     weights
      * @param lowestEpoch the lowest epoch of a primary whose records the backup accepts
-     * @param lost is called if the thread that keeps the records of the primary fails because of an error in modeldisk
+     * @param lost the action if the thread that keeps the records of the primary fails because of an error in modeldisk
      */
     public ReplicatedShard(Shard shard, BackupSettings settings, long start, long lowestEpoch, NanoClock clock,
         Consumer<Throwable> lost) {
@@ -82,7 +84,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
         }
     }
 
-    /** The time within which a backup must apply records. */
+    /** The time limit within which a backup must apply records. */
     public Duration timeout() {
         return settings.timeout();
     }
@@ -97,17 +99,17 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
         return backups != null;
     }
 
-    /** Applies the records that a backup gets. */
+    /** The object that applies the records which a backup receives. */
     public RecordFollower follower() {
         return follower;
     }
 
-    /** The backups of this process as the primary; null if it is a backup. */
+    /** The backups of this primary; null if this process is a backup. */
     public Backups backups() {
         return backups;
     }
 
-    /** Accepts no more records, and keeps a record of each change from now on. */
+    /** Makes this process the primary: accepts no more records, and from now on keeps a record of each change. */
     public RecordLog lead(long epoch, String own, BackupMembers members) throws IOException {
         if (isPrimary()) {
             throw new IllegalStateException("this process is the primary already");
@@ -152,7 +154,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
         return shard.consistency().recordBlock(block, 0);
     }
 
-    /** Stops to connect to backups. Called before the log is closed. */
+    /** Stops connecting to backups. Called before the log is closed. */
     public void stop() {
         if (backups != null) {
             backups.close();

@@ -27,8 +27,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The parts of a shard, and what follows from them: its blocks, its learners with their consistency mode, its records and
- * checkpoints. The logical units, the status and the backups of the shard use this class. Thread-safe.
+ * A shard: its blocks, its learners with their consistency mode, its records and its checkpoints. The logical units, the status
+ * and the backups of the shard use this class. Thread-safe.
  */
 public abstract class Shard {
     private static final Logger LOG = LogManager.getLogger(Shard.class);
@@ -95,10 +95,10 @@ public abstract class Shard {
         replication = replicated;
     }
 
-    /** Returns whether this shard may have connections at this moment. A backup may: it serves only the primary. */
+    /** Returns whether this shard may have connections at this moment. A backup always may, because only the primary uses it. */
     public abstract boolean mayServe();
 
-    /** Makes a backup the primary soon. Returns false if no backup is in sync. */
+    /** Requests a handover to a backup, which happens soon after this call. Returns false if no backup is in sync. */
     public abstract boolean handOver();
 
     /** Returns the current status as JSON of at most 65,000 bytes. */
@@ -174,7 +174,7 @@ public abstract class Shard {
         return checkpointer;
     }
 
-    /** The part of the shard for several processes that may serve it; null if only this process may. */
+    /** The part of the shard for replication; null if only this process may serve the shard. */
     public final ReplicatedShard replication() {
         return replication;
     }
@@ -206,7 +206,9 @@ public abstract class Shard {
         return failure == null && roster.tooFew() ? learners.stopReason(roster) : failure;
     }
 
-    /** Keeps a record of the users of all learners, after a learner whose user was unknown has got one. */
+    /**
+     * Records the users of all learners. Called after a learner without a known user has been assigned to the user of this nexus.
+     */
     public final void learnerClaimed(Nexus nexus) {
         LOG.info("learner '{}' belongs to user {} from now on", nexus.learner(), nexus.user());
         RecordLog log = records;
@@ -240,10 +242,10 @@ public abstract class Shard {
     }
 
     /**
-     * Changes the learning rate. No update of a block is in progress during the change, so each update has the same rate
-     * again when its record is replayed.
+     * Changes the learning rate. No update of a block is in progress during the change, so a replay of the records applies each
+     * update with the same rate.
      *
-     * @throws ScsiException if the shard cannot keep a record of the change, which may have an effect nevertheless
+     * @throws ScsiException if the shard cannot keep a record of the change; the rate may have changed nevertheless
      */
     public final void changeLearningRate(LearningRate.Change change) throws ScsiException {
         RecordLog log = records;
@@ -266,7 +268,7 @@ public abstract class Shard {
         }
     }
 
-    /** A random number that identifies the updates of this shard; another one if the shard has lost updates. */
+    /** A random number that identifies the history of updates. It changes when the shard loses updates. */
     public final long history() {
         if (journal != null) {
             return journal.history();
@@ -274,12 +276,15 @@ public abstract class Shard {
         return checkpointer == null || replication != null ? ownHistory : checkpointer.history();
     }
 
-    /** Continues the history of the primary whose records this backup gets. */
+    /** Continues the history of the primary whose records this backup receives. */
     public final void continueHistory(long ofPrimary) {
         ownHistory = ofPrimary;
     }
 
-    /** In bsp, the round of the checkpoint from which the shard has started; 0 if later rounds may have been restored too. */
+    /**
+     * In bsp, the round of the checkpoint from which the shard has started; 0 in other modes, or if later rounds may have been
+     * restored too.
+     */
     public final long startRound() {
         boolean onlyCheckpoint = journal == null && replication == null;
         return onlyCheckpoint && facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP

@@ -1,2 +1,2 @@
-/** The parts of a shard, and its part for several processes that may serve it. */
+/** A shard, and the part that it needs if several processes may serve it. */
 package io.modeldisk.server.shard;

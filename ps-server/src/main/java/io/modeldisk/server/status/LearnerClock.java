@@ -19,7 +19,7 @@ final class LearnerClock {
         this.learner = learner;
     }
 
-    /** Adds to each clock the rounds that its learner has pushed in one block. The caller holds the lock of the block. */
+    /** Adds the progress of one block to each clock. The caller holds the lock of the block. */
     static void look(List<LearnerClock> clocks, int block) {
         long furthest = 0;
         for (LearnerClock clock : clocks) {

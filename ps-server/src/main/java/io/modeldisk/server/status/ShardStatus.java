@@ -30,9 +30,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Creates the status of a shard as JSON: the progress of the blocks and learners. Locks one block at a time. */
 public final class ShardStatus {
-    /**
-     * The maximum size of the JSON in bytes. If not all learners fit, some are left out, and the JSON says how many.
-     */
+    /** The maximum size of the JSON in bytes. If not all learners fit, some are left out, and the JSON contains their number. */
     public static final int MAX_BYTES = 65_000;
     /** The maximum number of parts in which the status shows the versions of the blocks. */
     private static final int STRIP_PARTS = 64;
@@ -63,7 +61,7 @@ public final class ShardStatus {
         return json;
     }
 
-    /** Returns the status of a process that waits, while another process serves the shard in this epoch. */
+    /** Returns the status of a standby process. {@code epoch} is the epoch of the process that serves the shard. */
     public static byte[] ofStandby(ModelFacts facts, long epoch) {
         ObjectNode status = JSON.createObjectNode();
         putPlace(status, facts);

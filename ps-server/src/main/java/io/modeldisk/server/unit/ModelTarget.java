@@ -80,7 +80,7 @@ public final class ModelTarget implements Target {
 
     @Override
     public long silenceBoundNs(Nexus nexus) {
-        // A nexus that is not a learner may be silent without limit, because rounds wait only for learners.
+        // A nexus that is not a learner is allowed to be silent without limit, because rounds wait only for learners.
         return shard.learners().member(nexus) == null
             ? Long.MAX_VALUE
             : Math.max(MIN_SILENCE_NS, shard.lease().toNanos());
@@ -117,7 +117,7 @@ public final class ModelTarget implements Target {
         if (!nexus.may(Right.LEARN)) {
             return;
         }
-        // A backup learns from the records which learners leave.
+        // On a backup, only a record of the primary removes a learner.
         if (!loggedOut || shard.isBackup()) {
             shard.learners().lost(nexus);
         } else if (shard.learners().left(nexus)) {

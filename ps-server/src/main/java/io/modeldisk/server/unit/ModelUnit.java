@@ -6,12 +6,15 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import io.modeldisk.server.shard.UnitIdentities;
 
-/** A logical unit of a shard, served or on standby: its identity and its sizes follow from the facts of the model. */
+/**
+ * A logical unit of a shard that this process serves or stands by for. Its identity and its sizes follow from the facts of the
+ * model.
+ */
 abstract class ModelUnit implements LogicalUnit {
     final ModelFacts facts;
     private final LogicalUnitIdentity identity;
 
-    /** Creates a unit. {@code facts} has the sizes in the type of the unit's values. */
+    /** Creates a unit. {@code facts} contains the sizes for the value type of the unit. */
     ModelUnit(ModelFacts facts, int lun, String product) {
         this.facts = facts;
         this.identity = UnitIdentities.of(facts.model(), facts.shard(), lun, product);

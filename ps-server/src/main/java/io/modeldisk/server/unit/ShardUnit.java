@@ -16,8 +16,8 @@ import io.modeldisk.server.block.DeviceTasks;
 import io.modeldisk.server.shard.Shard;
 
 /**
- * The common part of the logical units of a shard that move weights: the blocks, and the VPD pages with facts, status and
- * counters.
+ * The common part of the logical units that move weights of a shard: access to the blocks, and the VPD pages with facts, status
+ * and counters.
  */
 abstract class ShardUnit extends ModelUnit {
     private final Shard shard;
@@ -71,7 +71,7 @@ abstract class ShardUnit extends ModelUnit {
     public final boolean write(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
         try {
-            // A write that is resumed after it was taken is not taken again.
+            // A write that was taken before it waited is not taken again.
             boolean taken = task.isTaken() || (records == null ? take(task) : takeWithRoom(task, records));
             return taken && hasLastingEffect(task, records);
         } catch (DeviceException e) {
@@ -79,10 +79,14 @@ abstract class ShardUnit extends ModelUnit {
         }
     }
 
-    /** Returns whether a write, and all writes before it, have their records on disk and their effect on the device. */
+    /**
+     * Returns whether the records of a write and of all earlier writes are durable, and the device has applied the gradients of
+     * these writes.
+     */
     private boolean hasLastingEffect(IoTask task, RecordLog records) {
         DeviceTasks onDevice = shard.store().deviceTasks();
-        // First the records, then the device. A task that has waited for the device has its records on disk.
+        // The records are checked first, and then the device. The records of a task that already waits for the device are
+        // therefore durable.
         boolean durable = records == null || task.deviceTicket() != 0 || records.isDurable(task);
         return durable && (onDevice == null || onDevice.isApplied(task));
     }
@@ -106,8 +110,8 @@ abstract class ShardUnit extends ModelUnit {
     public final boolean synchronizeCache(IoTask task) throws ScsiException {
         RecordLog records = shard.records();
         try {
-            // A write waits for room first, then for its round, and then for its records and for the device, so it is looked for
-            // in this order.
+            // A write first waits for room in the log, then for its round, and then for its records and the device. Earlier
+            // writes are looked for in the same order, so none is missed.
             return (task.isTaken() || (records == null || records.admitSynchronization(task)) && allTaken(task))
                 && hasLastingEffect(task, records);
         } catch (DeviceException e) {

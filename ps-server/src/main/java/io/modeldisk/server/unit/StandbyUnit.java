@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * A logical unit without data, which reports identity, size and facts of a unit that another process serves. The engine runs no
- * command on the medium, because the target port group of this process is not active.
+ * A logical unit without data. It reports the identity, the size and the facts of a unit that another process serves. The engine
+ * runs no command on the medium, because the target port group of this process is not active.
  */
 public class StandbyUnit extends ModelUnit {
     private final List<CdbUsage> vendorCommands;
@@ -24,7 +24,7 @@ public class StandbyUnit extends ModelUnit {
     /**
      * Creates a unit.
      *
-     * @param facts the facts with the sizes of the unit
+     * @param facts the facts, with the sizes for the value type of the unit
      * @param epoch returns the epoch of the process that serves the shard
      */
     StandbyUnit(ModelFacts facts, int lun, String product, List<CdbUsage> vendorCommands, LongSupplier epoch) {
@@ -33,7 +33,7 @@ public class StandbyUnit extends ModelUnit {
         this.vendorCommands = vendorCommands;
     }
 
-    /** Creates the train unit of a type. {@code facts} are those of a unit of float32. */
+    /** Creates the train unit of a value type. {@code facts} are the facts of the float32 unit. */
     public static StandbyUnit train(ModelFacts facts, ValueType type, LongSupplier epoch) {
         return new StandbyUnit(facts.as(type), type.lun(), TrainUnit.product(type), TrainUnit.commands(type), epoch);
     }

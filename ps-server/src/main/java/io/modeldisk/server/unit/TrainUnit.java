@@ -39,9 +39,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. LUN 0 moves float32. The units of
- * the 16-bit types convert the weights that they return and the gradients that they receive. In all other respects, a push or a
- * pull is the same on each of these units.
+ * A logical unit for training. A read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. LUN
+ * 0 moves float32. The units of the 16-bit types convert the weights that they return and the gradients that they receive. In all
+ * other respects, a push or a pull is the same on each of these units.
  */
 public final class TrainUnit extends ShardUnit {
     /** The number of the logical unit for float32. */
@@ -53,7 +53,7 @@ public final class TrainUnit extends ShardUnit {
         PartitionCommand.USAGE, CheckpointCommand.USAGE, HandOverCommand.USAGE, AwaitCommand.USAGE,
         KeepRoundCommand.USAGE,
         TensorsCommand.USAGE, LearningRateCommand.USAGE, AbsentCommand.USAGE);
-    /** Only LUN 0 keeps rounds: a pull of another unit returns the present weights. */
+    /** Only LUN 0 supports reads of a kept round: a pull from another unit always returns the current weights. */
     private static final List<CdbUsage> HALF_COMMANDS = COMMANDS.stream()
         .filter(command -> command != KeepRoundCommand.USAGE).toList();
 
@@ -78,7 +78,7 @@ public final class TrainUnit extends ShardUnit {
         return type == ValueType.FLOAT32 ? COMMANDS : HALF_COMMANDS;
     }
 
-    /** Returns the types that a shard has a train unit for, except float32. */
+    /** Returns the 16-bit types for which a shard has a train unit. */
     public static List<ValueType> halfTypes(ModelFacts facts) {
         return Stream.of(ValueType.BFLOAT16, ValueType.FLOAT16).filter(type -> type.fits(facts.blockSizeBytes()))
             .toList();
@@ -124,7 +124,7 @@ public final class TrainUnit extends ShardUnit {
         }
     }
 
-    /** Only the host can look for a NaN or an infinity, and only the host keeps records. */
+    /** Data in device memory is accepted only if the host need not look for a NaN or an infinity and keeps no records. */
     @Override
     public boolean takesDeviceData(IoTask task) {
         return shard().records() == null && (nonFinite == NonFinite.PASS || task.declaredFinite());
@@ -194,7 +194,7 @@ public final class TrainUnit extends ShardUnit {
         }
     }
 
-    /** A push with a round counts once even if it is sent again; a write has no round. */
+    /** A repeated PUSH counts once, because it has a round number. A write without a round number would count again. */
     @Override
     public boolean wouldCountTwice(IoTask task) {
         return task.isTaken() && task.lengthBytes() > 0 && task.round() == IoTask.IMPLIED_ROUND;
@@ -302,8 +302,8 @@ public final class TrainUnit extends ShardUnit {
         boolean forms = !before.formed() && shard().learners().roster().formed();
         boolean joined = !before.members().contains(member);
         if (shard().learners().postpone(member, earliestRound) || joined || before.tooFew() || forms) {
-            // Tasks may have waited for rounds before the join round, for the previous membership, or for enough learners. In
-            // ssp, a pull of a round before the join round may have waited while the job formed.
+            // The JOIN can end the wait of some tasks: of tasks that wait for rounds before the join round, for the replaced
+            // membership or for enough learners, and in ssp, of pulls that wait because the job has not formed.
             shard().learnersChanged();
         }
         awaitRecords();
@@ -311,7 +311,7 @@ public final class TrainUnit extends ShardUnit {
             shard().startRound()));
     }
 
-    /** Waits until the learners are durable, so a shard that starts again gives the same answers. */
+    /** Waits until the records of the learners are durable, so a restarted shard gives the same answers. */
     private void awaitRecords() throws ScsiException {
         if (shard().records() != null) {
             shard().records().awaitLearnersDurable();

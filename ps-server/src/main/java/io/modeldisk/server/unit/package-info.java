@@ -1,2 +1,2 @@
-/** The logical units of a shard, and the iSCSI target that has them. */
+/** The logical units of a shard, and the iSCSI target that contains them. */
 package io.modeldisk.server.unit;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.fault.model.ModelSource;
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Changes blocks of a shard while a snapshot saves them, and loads what the snapshot has saved. */
+/** Changes blocks of a shard while a snapshot saves them, and then loads the saved blocks. */
 class SnapshotTest {
     private static final int BLOCK = 4096;
     private static final int BLOCKS = 40;
@@ -91,13 +92,10 @@ class SnapshotTest {
 
     private void change(int index, float value) {
         Block block = store.block(index);
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             block.writable().weights().set(ValueLayout.JAVA_FLOAT, 0, value);
             block.state().set(ValueLayout.JAVA_FLOAT, 8, value);
             block.updated();
-        } finally {
-            block.unlock();
         }
     }
 
@@ -116,8 +114,8 @@ class SnapshotTest {
     }
 
     @Test
-    void pushInTheMiddleOfASweepIsNotSaved() throws IOException {
-        // The snapshot asks for the rounds of block 10 when it has saved the blocks before it.
+    void pushDuringASweepIsNotSaved() throws IOException {
+        // The snapshot reads the round of block 10 after it has saved blocks 0 to 9.
         Snapshot snapshot = snapshot(index -> {
             if (index == 10 && wakes.get() == 0) {
                 wakes.incrementAndGet();
@@ -131,7 +129,7 @@ class SnapshotTest {
     }
 
     @Test
-    void progressIsShownWhileBlocksAreWrittenAndWhileTheyReachTheDisk() throws IOException {
+    void progressIncreasesWhileBlocksAreWrittenAndSynced() throws IOException {
         Snapshot snapshot = snapshot(NO_ROUNDS);
         List<Long> shown = new ArrayList<>();
         clock.whenRead = () -> {
@@ -142,9 +140,10 @@ class SnapshotTest {
         assertThat(shown.stream().distinct()).hasSize(BLOCKS + 1);
         shown.clear();
         writer.finish(List.of());
-        assertThat(shown.stream().distinct()).as("while a file of weights and the file of the part reach the disk")
+        assertThat(shown.stream().distinct())
+            .as("values shown while the file of weights and the file of the part reach the disk")
             .hasSize(3);
-        assertThat(shownProgress()).as("after the end").isNotIn(shown);
+        assertThat(shownProgress()).as("progress after the end").isNotIn(shown);
     }
 
     private long shownProgress() {
@@ -178,13 +177,13 @@ class SnapshotTest {
     }
 
     @Test
-    void pushesAreNotSavedWhenAllCopiesAreInUse() throws IOException {
+    void pushesDuringASnapshotAreNotSavedEvenIfAllCopiesAreInUse() throws IOException {
         Snapshot snapshot = snapshot(NO_ROUNDS);
         for (int i = 0; i < BLOCKS; i++) {
             change(i, 1000);
             change(i, 2000);
         }
-        assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
+        assertThat(wakes.get()).as("number of blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
         assertThat(snapshot.sweep()).isTrue();
         assertSavedBeforeTheChanges();
     }
@@ -192,18 +191,18 @@ class SnapshotTest {
     @Test
     void pushDoesNotWriteToTheDiskWhileACopyIsFree() throws IOException {
         Snapshot snapshot = snapshot(NO_ROUNDS);
-        // A write to the closed files would fail.
+        // The files are closed, so a push that writes to the disk would fail.
         writer.close();
         for (int i = 0; i < CheckpointSettings.COPIES - 1; i++) {
             change(i, 1000);
         }
-        assertThat(wakes.get()).as("blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
+        assertThat(wakes.get()).as("number of blocks that were copied").isEqualTo(CheckpointSettings.COPIES - 1);
         change(20, 1000);
         assertThatThrownBy(snapshot::sweep).isInstanceOf(IOException.class);
     }
 
     @Test
-    void pushThatOutlastsItsSnapshotDiscardsNoCopyOfTheNextOne() throws IOException {
+    void pushThatOutlastsItsSnapshotDiscardsNoCopyOfTheNextSnapshot() throws IOException {
         Snapshot stopped = snapshot(NO_ROUNDS);
         AtomicReference<Snapshot> next = new AtomicReference<>();
         whenFilled.set(() -> {
@@ -218,7 +217,7 @@ class SnapshotTest {
     }
 
     @Test
-    void pushThatOutlastsItsSnapshotAddsNoCopyToTheNextOne() throws IOException {
+    void pushThatOutlastsItsSnapshotAddsNoCopyToTheNextSnapshot() throws IOException {
         AtomicReference<Snapshot> stopped = new AtomicReference<>();
         AtomicReference<Snapshot> next = new AtomicReference<>();
         stopped.set(snapshot(NO_ROUNDS, _ -> {

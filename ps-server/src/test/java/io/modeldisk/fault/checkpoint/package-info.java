@@ -1,2 +1,2 @@
-/** Tests of the parts that take and load checkpoints. {@code CheckpointTest} tests the checkpoints of whole shards. */
+/** Tests of the classes that take and load checkpoints. {@code CheckpointTest} tests the checkpoints of whole shards. */
 package io.modeldisk.fault.checkpoint;

@@ -11,6 +11,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.MemorySink;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -21,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -62,29 +64,35 @@ class RecordLogTest {
         log.push(block, 0, data, 0, lengthBytes, 7, 1, 1);
     }
 
+    /** Appends records of a checkpoint until the log refuses one. */
+    private void appendUntilRefused() {
+        long last = 0;
+        while (last >= 0) {
+            last = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, PAGE, (memory, offset) -> {});
+        }
+        assertThat(last).isEqualTo(-1);
+    }
+
     @Test
-    void recordsOfManyThreadsReachTheSinkInOneOrderWithoutAGap() throws Exception {
+    void recordsOfManyThreadsReachTheSinkInOrderWithoutAGap() throws Exception {
         int threads = 4;
         int each = 300;
-        try (var pool = Executors.newFixedThreadPool(threads)) {
-            List<Future<?>> done = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                int block = i;
-                MemorySegment own = Arena.ofAuto().allocate(4 * PAGE);
-                done.add(pool.submit(() -> {
-                    for (int n = 0; n < each; n++) {
-                        int length = PAGE * (n % 4 + 1);
-                        for (int at = 0; at < length; at += Integer.BYTES) {
-                            own.set(ValueLayout.JAVA_INT, at, block * 1000 + n);
-                        }
-                        log.push(block, 0, own, 0, length, 7, n, n);
+        List<Callable<Void>> roles = new ArrayList<>();
+        for (int i = 0; i < threads; i++) {
+            int block = i;
+            MemorySegment own = Arena.ofAuto().allocate(4 * PAGE);
+            roles.add(() -> {
+                for (int n = 0; n < each; n++) {
+                    int length = PAGE * (n % 4 + 1);
+                    for (int at = 0; at < length; at += Integer.BYTES) {
+                        own.set(ValueLayout.JAVA_INT, at, block * 1000 + n);
                     }
-                }));
-            }
-            for (Future<?> future : done) {
-                future.get();
-            }
+                    log.push(block, 0, own, 0, length, 7, n, n);
+                }
+                return null;
+            });
         }
+        Roles.runAll(roles);
         sink.await(threads * each);
         List<RecordHeader> records = sink.records();
         assertThat(records).extracting(RecordHeader::position)
@@ -121,7 +129,7 @@ class RecordLogTest {
     }
 
     @Test
-    void backlogHasTheRecordsThatAReaderLacksAndTheAgeOfTheOldest() {
+    void backlogStatesNumberBytesAndAgeOfTheRecordsAfterAPosition() {
         ManualClock clock = new ManualClock();
         log.close();
         MemorySink slow = new MemorySink();
@@ -142,7 +150,7 @@ class RecordLogTest {
     }
 
     @Test
-    void taskThatWasResumedTooEarlyIsResumedOnceMore() {
+    void taskThatIsTriedTwiceIsResumedOnce() {
         sink.hold();
         append(0, PAGE);
         FakeTask task = task("a", PAGE);
@@ -171,7 +179,7 @@ class RecordLogTest {
     }
 
     @Test
-    void failedSinkLosesNothingAndRefusesNewWritesUntilItWorks() throws Exception {
+    void logLosesNoRecordAndRefusesNewWritesWhileASinkFails() throws Exception {
         sink.fail("no space left on device");
         append(0, PAGE);
         FakeTask waiting = task("a", PAGE);
@@ -195,26 +203,17 @@ class RecordLogTest {
     }
 
     @Test
-    void recordOfACheckpointIsRefusedAndDoesNotWaitWhileASinkFails() throws Exception {
+    void recordOfACheckpointIsRefusedWithoutAWaitWhileASinkFails() throws Exception {
         sink.fail("broken");
         append(0, PAGE);
         sink.awaitOffers(1);
-        try (var pool = Executors.newSingleThreadExecutor()) {
-            // Waits for room first, because the sink may not have failed yet.
-            Future<Long> position = pool.submit(() -> {
-                long last = 0;
-                while (last >= 0) {
-                    last = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, PAGE, (memory, offset) -> {});
-                }
-                return last;
-            });
-            assertThat(position.get()).isEqualTo(-1);
-        }
+        // An append may wait for room at first, because the log may not have noticed the failure of the sink yet.
+        assertThat(Roles.start(this::appendUntilRefused)).succeedsWithin(Duration.ofSeconds(30));
         sink.fail(null);
     }
 
     @Test
-    void recordsOfACheckpointLeaveTheReservedRoomToAWriteAlthoughTheSinkFails() throws Exception {
+    void recordsOfACheckpointDoNotUseTheReservedRoomOfAWriteWhileASinkFails() throws Exception {
         sink.hold();
         append(0, PAGE);
         sink.awaitHeld();
@@ -224,10 +223,7 @@ class RecordLogTest {
             AtomicReference<Thread> checkpoint = new AtomicReference<>();
             Future<?> refused = pool.submit(() -> {
                 checkpoint.set(Thread.currentThread());
-                long last = 0;
-                while (last >= 0) {
-                    last = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, PAGE, (memory, offset) -> {});
-                }
+                appendUntilRefused();
             });
             await("the checkpoint waits for room",
                 () -> checkpoint.get() != null && checkpoint.get().getState() == Thread.State.WAITING);
@@ -245,7 +241,7 @@ class RecordLogTest {
     }
 
     @Test
-    void recordOfACheckpointDoesNotWaitInAnEmptyBuffer() throws Exception {
+    void recordOfACheckpointDoesNotWaitIfTheBufferIsEmpty() throws Exception {
         FakeTask write = task("a", 4 * PAGE);
         assertThat(log.reserve(write)).isTrue();
         long position = log.append(RecordKind.BLOCK, (byte) 0, 0, 0, 0, 1, 1, 12 * PAGE, (memory, offset) -> {});
@@ -270,12 +266,12 @@ class RecordLogTest {
             }
             allocated = Math.min(allocated, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        // A contended lock allocates its queue entry.
+        // A small allowance remains, because a contended lock allocates its queue entry.
         assertThat(allocated).isLessThan(writes * 8L);
     }
 
     @Test
-    void sinkThatWorksIsNotOfferedABatchAgainAfterAnotherSinkHasFailed() {
+    void workingSinkGetsEachBatchOnceWhileAnotherSinkFails() {
         MemorySink works = new MemorySink();
         MemorySink fails = new MemorySink();
         fails.fail("broken");
@@ -290,7 +286,7 @@ class RecordLogTest {
     }
 
     @Test
-    void writeWaitsForRoomAndSynchronizationOfItsNexusWaitsForTheWrite() throws Exception {
+    void synchronizationWaitsForAWriteOfItsNexusThatWaitsForRoom() throws Exception {
         sink.hold();
         append(0, PAGE);
         sink.awaitHeld();
@@ -335,7 +331,7 @@ class RecordLogTest {
     }
 
     @Test
-    void releasedRoomResumesAWriteAlthoughNoRecordWasAppended() throws Exception {
+    void releaseOfUnusedRoomResumesAWaitingWrite() throws Exception {
         FakeTask first = task("a", 4 * PAGE);
         FakeTask second = task("b", 4 * PAGE);
         assertThat(log.reserve(first)).isTrue();
@@ -347,7 +343,7 @@ class RecordLogTest {
     }
 
     @Test
-    void writeLargerThanTheBuffersIsTakenAlone() throws Exception {
+    void writeLargerThanTheBuffersIsAdmittedAlone() throws Exception {
         FakeTask large = task("a", 3 * BUFFER);
         assertThat(log.reserve(large)).isTrue();
         for (int i = 0; i < 48; i++) {
@@ -368,7 +364,7 @@ class RecordLogTest {
     }
 
     @Test
-    void closeEndsAlthoughTheSinkFails() {
+    void closeReturnsAlthoughTheSinkFails() {
         sink.fail("broken");
         append(0, PAGE);
         sink.awaitOffers(1);
@@ -376,21 +372,22 @@ class RecordLogTest {
         assertThat(sink.isClosed()).isTrue();
     }
 
+    private static <T> Future<T> advanceUntilDone(ManualClock clock, Future<T> future) {
+        while (!future.isDone()) {
+            clock.advance(Duration.ofSeconds(1));
+        }
+        return future;
+    }
+
     @Test
-    void closeEndsAlthoughTheSinkDoesNotReturn() throws Exception {
+    void closeReturnsAlthoughTheSinkHangs() throws Exception {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
         RecordLog stuckLog = log(List.of(stuck), BUFFER, 1, clock, e -> {});
         stuck.hold();
         stuckLog.push(0, 0, data, 0, PAGE, 7, 1, 1);
         stuck.awaitHeld();
-        try (var pool = Executors.newSingleThreadExecutor()) {
-            Future<?> closing = pool.submit(stuckLog::close);
-            while (!closing.isDone()) {
-                clock.advance(Duration.ofSeconds(1));
-            }
-            closing.get();
-        }
+        advanceUntilDone(clock, Roles.start(stuckLog::close)).get();
         assertThat(stuck.isClosed()).isTrue();
     }
 
@@ -399,16 +396,9 @@ class RecordLogTest {
         ManualClock clock = new ManualClock();
         MemorySink stuck = new MemorySink();
         stuck.hold();
-        try (RecordLog stuckLog = log(List.of(stuck), BUFFER, 1, clock, e -> {});
-            var pool = Executors.newSingleThreadExecutor()) {
+        try (RecordLog stuckLog = log(List.of(stuck), BUFFER, 1, clock, e -> {})) {
             stuckLog.append(RecordKind.LEARNER, (byte) 1, -1, 0, 7, 1, 0, 0, (memory, offset) -> {});
-            Future<?> waiting = pool.submit(() -> {
-                stuckLog.awaitLearnersDurable();
-                return null;
-            });
-            while (!waiting.isDone()) {
-                clock.advance(Duration.ofSeconds(1));
-            }
+            Future<Void> waiting = advanceUntilDone(clock, Roles.start(stuckLog::awaitLearnersDurable));
             assertThatThrownBy(waiting::get).hasRootCauseInstanceOf(ScsiException.class)
                 .hasMessageContaining("did not become durable within 5 s");
             stuck.release();
@@ -427,10 +417,10 @@ class RecordLogTest {
     }
 
     @Test
-    void failureOfTheThreadIsReportedBeforeAnyTaskLearnsOfIt() throws Exception {
+    void failureOfTheThreadIsReportedBeforeAnyTaskIsRefused() throws Exception {
         log.close();
         BlockingQueue<String> events = new LinkedBlockingQueue<>();
-        // The thread catches the failures of sinks, but not this one.
+        // The thread catches the exceptions of begin and finish, but not that of name.
         RecordSink broken = new RecordSink() {
             @Override
             public void begin(RecordBatch batch) throws IOException {
@@ -463,7 +453,7 @@ class RecordLogTest {
     }
 
     @Test
-    void recordWhoseBodyCannotBeCopiedReachesNoSinkAndDoesNotStopTheThread() throws Exception {
+    void recordWhoseBodyCannotBeCopiedIsReportedAndReachesNoSink() throws Exception {
         log.close();
         BlockingQueue<String> failures = new LinkedBlockingQueue<>();
         log = log(List.of(sink), BUFFER, 1, NanoClock.SYSTEM, e -> failures.add(e.getMessage()));

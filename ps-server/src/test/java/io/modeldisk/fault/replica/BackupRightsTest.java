@@ -78,14 +78,14 @@ class BackupRightsTest {
     }
 
     @Test
-    void primaryWithTheSameSecretsFileIsAdmittedAndBothSidesAuthenticate() throws IOException {
+    void primaryAndBackupWithTheSameSecretsFileAuthenticateEachOther() throws IOException {
         ChapSecrets primary = parse(OWN_FILE).ofPrimary();
         assertThat(primary.hasPeers()).as("the backup must authenticate").isTrue();
         assertAdmitted(primary);
     }
 
     @Test
-    void peerWithTheRightReplicateIsAdmitted() throws IOException {
+    void peerWithTheReplicateRightIsAdmitted() throws IOException {
         assertAdmitted(self("tool", "theSecretOfTheTool01"));
     }
 
@@ -98,7 +98,7 @@ class BackupRightsTest {
     }
 
     @Test
-    void primaryRefusesABackupThatDoesNotKnowTheLineSelf() {
+    void primaryRefusesABackupWithAnotherSecretInTheSelfLine() {
         ChapSecrets primary = parse(OWN_FILE.replace("theShardsOwnSecret1", "theSecretOfRealShards")).ofPrimary();
         assertThatThrownBy(() -> open(primary)).hasMessageContaining("the target cannot authenticate itself");
     }

@@ -1,2 +1,2 @@
-/** Tests of {@link io.modeldisk.server.replica}. */
+/** Tests of the package {@code io.modeldisk.fault.replica} that need a whole shard. */
 package io.modeldisk.fault.replica;

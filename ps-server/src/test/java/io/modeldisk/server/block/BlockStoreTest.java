@@ -8,6 +8,7 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 import java.lang.foreign.MemorySegment;
@@ -16,9 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -154,11 +152,7 @@ class BlockStoreTest {
             roles.add(() -> readAtRandom(seed));
             roles.add(() -> writeAtRandom(seed));
         }
-        try (ExecutorService threads = Executors.newFixedThreadPool(roles.size())) {
-            for (Future<Void> done : threads.invokeAll(roles)) {
-                done.get();
-            }
-        }
+        Roles.runAll(roles);
         assertThat(store.spareCount()).isEqualTo(SPARES);
         float total = 0;
         for (int i = 0; i < 4; i++) {

@@ -3,6 +3,7 @@ package io.modeldisk.server.block;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.server.fake.FakeTask;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,16 +24,19 @@ class VersionWaitsTest {
     }
 
     private void update(int block) {
-        store.block(block).lock();
-        try {
+        try (ScopedLock.Held _ = store.block(block).hold()) {
             store.block(block).updated();
-        } finally {
-            store.block(block).unlock();
+        }
+    }
+
+    private void updateAll() {
+        for (int block = 0; block < BLOCKS; block++) {
+            update(block);
         }
     }
 
     @Test
-    void taskThatKnowsAnotherVersionDoesNotWait() {
+    void taskWithAnotherVersionDoesNotWait() {
         assertThat(waits.admit(knows(-1))).isTrue();
         assertThat(waits.admit(knows(1))).isTrue();
         assertThat(waits.waiting()).isZero();
@@ -53,16 +57,14 @@ class VersionWaitsTest {
     }
 
     @Test
-    void oneUpdateResumesAllTasksAndLaterUpdatesNone() {
+    void oneUpdateResumesAllWaitingTasksOnce() {
         List<FakeTask> tasks = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             tasks.add(knows(0));
             assertThat(waits.admit(tasks.get(i))).isFalse();
         }
         for (int round = 0; round < 3; round++) {
-            for (int block = 0; block < BLOCKS; block++) {
-                update(block);
-            }
+            updateAll();
         }
         assertThat(tasks).allSatisfy(task -> assertThat(task.resumes()).isEqualTo(1));
         assertThat(waits.waiting()).isZero();
@@ -73,14 +75,12 @@ class VersionWaitsTest {
         FakeTask task = knows(0);
         waits.admit(task);
         waits.forget(task);
-        for (int block = 0; block < BLOCKS; block++) {
-            update(block);
-        }
+        updateAll();
         assertThat(task.resumes()).isZero();
     }
 
     @Test
-    void taskThatIsAdmittedTwiceIsResumedOnce() {
+    void taskThatIsAdmittedTwiceWaitsOnce() {
         FakeTask task = knows(0);
         waits.admit(task);
         waits.admit(task);

@@ -3,12 +3,12 @@ package io.modeldisk.server.consistency;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.fault.shard.BlockLayout;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.server.fake.Weights;
 import io.modeldisk.test.ManualClock;
@@ -16,10 +16,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -32,14 +28,7 @@ class AspTest {
     private final BlockStore store = new BlockStore(new BlockLayout(4L * BLOCK, BLOCK), 2, 0);
     private final Learners membership = new Learners(1, 0, Duration.ZERO, Integer.MAX_VALUE, store.layout(),
         new ManualClock());
-    private final SumAggregator sum = new SumAggregator();
-    private final AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
-    private final Aggregator aggregator = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
-        if (callsBeforeFailure.getAndDecrement() == 0) {
-            throw new IllegalStateException("the aggregator fails on purpose");
-        }
-        sum.aggregate(block, offset, gradient, gradientOffset, lengthBytes, scale);
-    };
+    private final SumAggregator aggregator = new SumAggregator();
     private final Asp asp = new Asp(store, aggregator, membership);
     private final Nexus a = FakeTask.nexus("a");
 
@@ -78,11 +67,7 @@ class AspTest {
                 return null;
             });
         }
-        try (ExecutorService threads = Executors.newFixedThreadPool(4)) {
-            for (Future<Void> done : threads.invokeAll(learners)) {
-                done.get();
-            }
-        }
+        Roles.runAll(learners);
         for (int offset = 0; offset < 4 * BLOCK; offset += 4) {
             assertThat(Weights.at(store, offset)).isEqualTo(500 * (1 + 2 + 3 + 4));
         }
@@ -103,7 +88,9 @@ class AspTest {
 
     @Test
     void repeatedPushCompletesAPushThatFailedInTheMiddle() throws Exception {
-        callsBeforeFailure.set(2);
+        aggregator.failAfter(2, () -> {
+            throw new IllegalStateException("the aggregator fails on purpose");
+        });
         assertThatThrownBy(() -> push(1, 0, 4 * BLOCK, 7)).isInstanceOf(IllegalStateException.class);
         assertThat(Weights.at(store, BLOCK)).isEqualTo(7);
         assertThat(Weights.at(store, 2 * BLOCK)).isZero();

@@ -88,7 +88,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerWaitsForRoundsThatOthersWillPush() throws Exception {
+    void pullOfANewcomerWaitsForRoundsThatOtherLearnersWillPush() throws Exception {
         pushes(a, 1, 2);
         pushes(b, 1, 2);
         shard.membership.partition(a, 3);
@@ -105,7 +105,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void newcomerWaitsInAStoppedJobUntilItContinues() throws Exception {
+    void pullOfANewcomerWaitsUntilAStoppedJobContinues() throws Exception {
         try (RoundsFixture stopped = new RoundsFixture(3, 3, new SumAggregator(), Bsp::new)) {
             Nexus first = stopped.connect("a");
             Nexus second = stopped.connect("b");
@@ -126,7 +126,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void learnerDoesNotWaitForEarlierRoundsWithoutLearners() throws Exception {
+    void pullDoesNotWaitForARoundThatNoLearnerPushes() throws Exception {
         shard.membership.postpone(shard.membership.member(a), 5);
         FakeTask pull = new FakeTask(a, 0, SIZE).ofRound(4);
         assertThat(shard.consistency.admitPull(pull)).as("b may push round 1").isFalse();

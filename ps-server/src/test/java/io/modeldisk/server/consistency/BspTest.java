@@ -6,10 +6,9 @@ import static io.modeldisk.server.consistency.RoundsFixture.SIZE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.server.fake.FakeTask;
-import java.util.concurrent.atomic.AtomicInteger;
+import io.modeldisk.server.fake.SumAggregator;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.Test;
 
@@ -210,12 +209,10 @@ class BspTest {
 
     @Test
     void failedAggregationOfOneBlockDoesNotDelayOtherBlocks() throws Exception {
-        AtomicInteger calls = new AtomicInteger();
-        Aggregator failsFirst = (block, offset, gradient, gradientOffset, lengthBytes, scale) -> {
-            if (calls.getAndIncrement() == 0) {
-                throw new IllegalStateException("the aggregation of the first block fails on purpose");
-            }
-        };
+        SumAggregator failsFirst = new SumAggregator();
+        failsFirst.failAfter(0, () -> {
+            throw new IllegalStateException("the aggregation of the first block fails on purpose");
+        });
         try (RoundsFixture other = new RoundsFixture(2, failsFirst)) {
             Nexus survivor = other.connect("survivor");
             Nexus victim = other.connect("victim");

@@ -11,6 +11,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.test.ManualClock;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -39,10 +40,8 @@ public abstract class InterleavedShard {
         for (int i = 0; i < LEARNERS; i++) {
             NEXUS[i] = FakeTask.nexus("learner" + i);
             MEMORY[i] = DataMemory.allocate(SIZE + PAGE);
-            for (int offset = 0; offset < SIZE; offset += Float.BYTES) {
-                // The gradient of each learner is a different power of 16, so a sum shows which learners have pushed.
-                MEMORY[i].slab(0).set(ValueLayout.JAVA_FLOAT, offset, 1 << 4 * i);
-            }
+            // The gradient of each learner is a different power of 16, so a sum shows which learners have pushed.
+            Weights.fill(MEMORY[i].segment(0, SIZE), 1 << 4 * i);
         }
     }
 
@@ -269,7 +268,7 @@ public abstract class InterleavedShard {
         membership.connected(NEXUS[learner]);
     }
 
-    /** Postpones the first round of a learner to round 2, as if another shard required this. */
+    /** Postpones the first round of a learner to round 2, as if the learner had joined another shard at that round. */
     @Operation
     public final void postpone(int learner) {
         if (membership.postpone(membership.join(NEXUS[learner]), 2)) {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Test;
 @Tag("interleavings")
 final class InterleavingsTest {
     private static final int INTERLEAVINGS = Integer.getInteger("interleavings", 30);
-    // The checker does not interleave these classes. They are immutable, or used by one thread at a time.
+    // The checker does not switch threads in these classes, because they are immutable or used by one thread at a time.
     private static final String[] OF_ONE_THREAD = {"io.modeldisk.aggregator.FloatKernels",
         "io.modeldisk.fault.shard.BlockLayout"};
 
@@ -39,7 +39,7 @@ final class InterleavingsTest {
     private static final List<String> OF_BSP = List.of(
         // A round without a push closes while a learner joins.
         "postpone0 : leave1 / join2 push2",
-        // A lease expires while a push of its learner is in progress. The round has the whole push or nothing of it.
+        // A lease expires while a push of its learner is in progress. The round must contain the whole push or no part of it.
         " : push1 / expire1 push0 pull0",
         "push0 : push1 join1 push1 / expire1 push0 pull0");
 

@@ -220,7 +220,7 @@ final class ProtocolModel implements AutoCloseable {
             death.run();
         }
 
-        void checkToldIfItMayGo() {
+        void checkResumedIfItMayContinue() {
             if (waitingPush != null && push.round >= member.joinRound() && mayPush()) {
                 assertThat(waitingPush.resumes()).as("resumes of %s by %s", push, nexus.learner()).isPositive();
             }
@@ -327,7 +327,7 @@ final class ProtocolModel implements AutoCloseable {
         if (mode.inRounds) {
             IntStream.range(0, BLOCKS).forEach(this::checkRounds);
         }
-        live().forEach(Trainer::checkToldIfItMayGo);
+        live().forEach(Trainer::checkResumedIfItMayContinue);
     }
 
     private float expected(int page) {

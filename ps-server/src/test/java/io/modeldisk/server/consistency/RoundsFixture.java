@@ -52,7 +52,11 @@ final class RoundsFixture implements AutoCloseable {
 
     /** Creates a shard under ssp with this staleness in rounds. */
     static RoundsFixture stale(int staleness, int learners) {
-        return new RoundsFixture(learners, new SumAggregator(),
+        return stale(staleness, learners, new SumAggregator());
+    }
+
+    static RoundsFixture stale(int staleness, int learners, Aggregator added) {
+        return new RoundsFixture(learners, added,
             (store, aggregator, membership) -> new Ssp(staleness, store, aggregator, membership));
     }
 

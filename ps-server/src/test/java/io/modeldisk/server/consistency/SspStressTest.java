@@ -8,13 +8,11 @@ import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.Weights;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,14 +28,6 @@ class SspStressTest {
 
     private RoundsFixture shard;
 
-    private static void runAll(List<Callable<Void>> roles) throws Exception {
-        try (ExecutorService threads = Executors.newFixedThreadPool(roles.size())) {
-            for (Future<Void> done : threads.invokeAll(roles)) {
-                done.get();
-            }
-        }
-    }
-
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 3})
     void pullIncludesAllRequiredRoundsDuringConcurrentPushes(int staleness) throws Exception {
@@ -47,7 +37,7 @@ class SspStressTest {
             Nexus nexus = shard.connect("learner" + i);
             roles.add(() -> learn(nexus, ROUNDS, staleness));
         }
-        runAll(roles);
+        Roles.runAll(roles);
         for (int page = 0; page < SIZE / PAGE; page++) {
             assertThat(shard.weight((long) page * PAGE)).as("number of pushes that were applied")
                 .isEqualTo(LEARNERS * ROUNDS);

@@ -12,7 +12,6 @@ import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -126,19 +125,15 @@ class SspTest {
     @Test
     void pullOfABlockIsResumedByAPushThatChangesTheBlockAndThenFails() throws Exception {
         SumAggregator sum = new SumAggregator();
-        AtomicInteger callsBeforeFailure = new AtomicInteger(Integer.MAX_VALUE);
-        try (RoundsFixture failing = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
-            if (callsBeforeFailure.getAndDecrement() == 0) {
-                throw new IllegalStateException("the aggregator fails on purpose");
-            }
-            sum.aggregate(block, offset, gradient, from, lengthBytes, scale);
-        }, (store, aggregator, membership) -> new Ssp(0, store, aggregator, membership))) {
+        try (RoundsFixture failing = RoundsFixture.stale(0, 2, sum)) {
             failing.membership.join(failing.connect("a"));
             failing.membership.join(failing.connect("b"));
             failing.consistency.push(new FakeTask(a, 0, SIZE).ofRound(1));
             FakeTask pull = new FakeTask(a, 0, BLOCK).ofRound(1);
             assertThat(failing.consistency.admitPull(pull)).isFalse();
-            callsBeforeFailure.set(1);
+            sum.failAfter(1, () -> {
+                throw new IllegalStateException("the aggregator fails on purpose");
+            });
             assertThatThrownBy(() -> failing.consistency.push(new FakeTask(b, 0, SIZE).ofRound(1)))
                 .isInstanceOf(IllegalStateException.class);
             assertThat(pull.resumes()).isPositive();
@@ -150,10 +145,10 @@ class SspTest {
     void pullThatBeginsToWaitDuringAPushDoesNotDelayOtherPulls() throws Exception {
         SumAggregator sum = new SumAggregator();
         List<FakeTask> begins = new ArrayList<>();
-        try (RoundsFixture busy = new RoundsFixture(2, (block, offset, gradient, from, lengthBytes, scale) -> {
+        try (RoundsFixture busy = RoundsFixture.stale(0, 2, (block, offset, gradient, from, lengthBytes, scale) -> {
             sum.aggregate(block, offset, gradient, from, lengthBytes, scale);
             begins.forEach(this::beginToWait);
-        }, (store, aggregator, membership) -> new Ssp(0, store, aggregator, membership))) {
+        })) {
             beginsAt = busy.consistency;
             busy.membership.join(busy.connect("a"));
             busy.membership.join(busy.connect("b"));

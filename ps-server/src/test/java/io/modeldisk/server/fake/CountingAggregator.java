@@ -6,8 +6,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * An aggregator with state for tests. The state of a weight is a number that depends on all earlier gradients, on their order and
- * on the round of each of them; the weight changes by the gradient and by this number.
+ * An aggregator with state for tests. The state of a weight depends on all its earlier gradients, on their order and on their
+ * rounds. Each update adds the new state to the weight.
  */
 public final class CountingAggregator implements Aggregator {
     private static final float DECAY = 0.75f;

@@ -7,12 +7,11 @@ import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 
-/** A task for tests. Its memory has the pieces of the data, followed by the scratch memory. */
+/** A task for tests. Its memory contains the pieces of the data, followed by the scratch memory. */
 public final class FakeTask implements IoTask {
     // The scratch memory is smaller than that of a real task, because tests use small blocks and many tasks.
     public static final int SCRATCH_BYTES = 16 << 10;
@@ -53,19 +52,14 @@ public final class FakeTask implements IoTask {
 
     /** Fills the data with one value. */
     public FakeTask fill(float value) {
-        for (long i = 0; i < dataBytes; i += Float.BYTES) {
-            memory.slab(i).set(ValueLayout.JAVA_FLOAT, i, value);
-        }
+        Weights.fill(data(), value);
         return this;
     }
 
     /** Fills each logical block of the data with its own value. */
     public FakeTask fillEach(float... values) {
         for (int i = 0; i < values.length; i++) {
-            MemorySegment logicalBlock = memory.segment((long) i * LogicalBlock.BYTES, LogicalBlock.BYTES);
-            for (int j = 0; j < LogicalBlock.BYTES; j += Float.BYTES) {
-                logicalBlock.set(ValueLayout.JAVA_FLOAT, j, values[i]);
-            }
+            Weights.fill(memory.segment((long) i * LogicalBlock.BYTES, LogicalBlock.BYTES), values[i]);
         }
         return this;
     }
@@ -76,7 +70,7 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
-    /** Makes the data have this type. The offset and the length of the task are then those of the data times 2. */
+    /** Sets the type of the data. For a 16-bit type, the offset and the length of the task are twice those of the data. */
     public FakeTask ofType(ValueType other) {
         type = other;
         return this;
@@ -100,7 +94,7 @@ public final class FakeTask implements IoTask {
         return this;
     }
 
-    /** Makes the data lie at an offset of device memory. */
+    /** Places the data at an offset in device memory. */
     public FakeTask arrivesIn(DataMemory device, long offsetInDevice) {
         place = device;
         start = offsetInDevice;

@@ -11,7 +11,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Keeps records in memory. A test can make it fail, and hold it so that it does not return. Thread-safe. */
+/** A sink that keeps records in memory. A test can make {@link #finish} fail or wait. Thread-safe. */
 public final class MemorySink implements RecordSink {
     private final List<RecordHeader> records = new ArrayList<>();
     private RecordBatch begun;
@@ -75,7 +75,7 @@ public final class MemorySink implements RecordSink {
         }
     }
 
-    /** Makes each batch fail from now on; with null, batches succeed again. */
+    /** Makes each batch fail from now on with this reason. If the reason is null, batches succeed again. */
     public synchronized void fail(String reason) {
         failure = reason;
     }
@@ -91,21 +91,21 @@ public final class MemorySink implements RecordSink {
         notifyAll();
     }
 
-    /** Waits until a batch is held. */
+    /** Waits until a call of {@link #finish} is in progress. */
     public synchronized void awaitHeld() {
         while (!holding) {
             await();
         }
     }
 
-    /** Waits until a record is kept. */
+    /** Waits until the record at this position is kept. */
     public synchronized void await(long position) {
         while (lastPosition < position) {
             await();
         }
     }
 
-    /** Waits until batches were offered so often, failed or not. */
+    /** Waits until batches were offered this many times, including those that failed. */
     public synchronized void awaitOffers(int count) {
         while (offers < count) {
             await();

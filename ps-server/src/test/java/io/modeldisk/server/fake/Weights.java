@@ -1,11 +1,15 @@
 package io.modeldisk.server.fake;
 
+import io.modeldisk.platform.threads.ScopedLock;
+import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.Pin;
+import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.block.BlockStore;
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
-/** Reads weights for assertions. */
+/** Reads and writes values in memory. */
 public final class Weights {
     private static final int PAGE = 4096;
 
@@ -14,12 +18,32 @@ public final class Weights {
     /** The weight at a byte offset of the shard. */
     public static float at(BlockStore store, long offset) {
         var block = store.block(store.layout().blockOf(offset));
-        block.lock();
-        try {
+        try (ScopedLock.Held _ = block.hold()) {
             return block.readable().weights().get(ValueLayout.JAVA_FLOAT, store.layout().offsetInBlock(offset));
-        } finally {
-            block.unlock();
         }
+    }
+
+    /** Fills memory with one value. */
+    public static void fill(MemorySegment memory, float value) {
+        for (long i = 0; i < memory.byteSize(); i += Float.BYTES) {
+            memory.set(ValueLayout.JAVA_FLOAT, i, value);
+        }
+    }
+
+    /** Reads all data of a task from a unit. Fails if the read must wait. */
+    public static MemorySegment read(LogicalUnit unit, FakeTask task) throws ScsiException {
+        if (!unit.admitRead(task)) {
+            throw new AssertionError(
+                "the read of " + task.nexus().learner() + " at byte " + task.offset() + " must wait");
+        }
+        MemorySegment data = Arena.ofAuto().allocate(task.dataBytes(), Long.BYTES);
+        Pin pin = new Pin();
+        for (int done = 0; done < task.dataBytes(); done += pin.lengthBytes()) {
+            unit.pin(task, done, pin);
+            MemorySegment.copy(of(pin), 0, data, done, pin.lengthBytes());
+            unit.unpin(pin);
+        }
+        return data;
     }
 
     /** The pinned data. */
@@ -27,7 +51,7 @@ public final class Weights {
         return pin.memory().segment(pin.offset(), pin.lengthBytes());
     }
 
-    /** Returns the value that all weights of a pin have. Fails if the weights differ. */
+    /** Returns the common value of all pinned weights. Fails if the weights differ. */
     public static float uniform(Pin pin) {
         MemorySegment data = of(pin);
         float first = data.get(ValueLayout.JAVA_FLOAT, 0);
@@ -40,7 +64,7 @@ public final class Weights {
         return first;
     }
 
-    /** Returns the lowest weight of a pin. Fails if the weights of one logical block differ. */
+    /** Returns the lowest of the pinned weights. Fails if the weights of one logical block differ. */
     public static float uniformByPage(Pin pin) {
         MemorySegment data = of(pin);
         float least = Float.MAX_VALUE;

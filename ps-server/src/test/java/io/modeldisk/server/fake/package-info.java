@@ -1,2 +1,2 @@
-/** Fake tasks and aggregators for the tests of a shard. */
+/** Fake tasks, aggregators and sinks, and other help for the tests of a shard. */
 package io.modeldisk.server.fake;

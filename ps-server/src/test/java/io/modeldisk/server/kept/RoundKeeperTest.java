@@ -3,15 +3,15 @@ package io.modeldisk.server.kept;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.fault.shard.BlockLayout;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.protocol.dialect.KeepRoundCommand.Result;
 import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
-import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.server.block.Block;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.fake.FakeTask;
+import io.modeldisk.server.fake.Weights;
 import io.modeldisk.test.ManualClock;
-import java.lang.foreign.ValueLayout;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,38 +37,27 @@ class RoundKeeperTest {
         store.close();
     }
 
-    /** Closes the next round of a block. The weights are then the number of closed rounds. */
+    /** Closes the next round of each given block. The weights of the block then equal the number of its closed rounds. */
     private void closeRound(int... blocks) {
         for (int index : blocks) {
             Block block = store.block(index);
-            block.lock();
-            try {
-                for (long at = 0; at < BLOCK; at += Float.BYTES) {
-                    block.writable().weights().set(ValueLayout.JAVA_FLOAT, at, rounds[index] + 1);
-                }
+            try (ScopedLock.Held _ = block.hold()) {
+                Weights.fill(block.writable().weights(), rounds[index] + 1);
                 rounds[index]++;
                 block.updated();
-            } finally {
-                block.unlock();
             }
         }
     }
 
-    /** Pulls a block and returns the number of its round. */
+    /** Pulls a block, and returns the round of its weights. */
     private float pull(Nexus nexus, int block) {
         FakeTask task = new FakeTask(nexus, (long) block * BLOCK, BLOCK);
         Pin pin = new Pin();
         keeper.pin(task, 0, pin);
         assertThat(pin.lengthBytes()).isEqualTo(BLOCK);
-        float first = weight(pin, 0);
-        assertThat(weight(pin, BLOCK - Float.BYTES)).isEqualTo(first);
+        float weight = Weights.uniform(pin);
         store.unpin(pin);
-        return first;
-    }
-
-    private static float weight(Pin pin, int at) {
-        long offset = pin.offset() + at;
-        return pin.memory().slab(offset).get(ValueLayout.JAVA_FLOAT, DataMemory.offsetInSlab(offset));
+        return weight;
     }
 
     @Test
@@ -131,7 +120,7 @@ class RoundKeeperTest {
     }
 
     @Test
-    void readerLosesTheRoundWithoutMemoryForABlockThatItStillNeeds() {
+    void readerLosesTheRoundIfNoMemoryIsFreeForABlockThatItStillNeeds() {
         keeper = keeper(1);
         keeper.keep(A, 0, 0, BLOCKS);
         pull(A, 0);
@@ -147,12 +136,12 @@ class RoundKeeperTest {
     }
 
     @Test
-    void blockThatWasLostIsNotKeptFromALaterRound() {
+    void lostBlockIsNotKeptWithTheWeightsOfALaterRound() {
         keeper = keeper(1);
         keeper.keep(A, 0, 0, 2);
         closeRound(0);
         closeRound(1);
-        // Makes the place free again.
+        // This pull frees the place of the copy.
         pull(A, 0);
         closeRound(1);
         assertThat(keeper.keep(B, 0, 1, 2)).isEqualTo(Result.PASSED);
@@ -182,16 +171,16 @@ class RoundKeeperTest {
     }
 
     @Test
-    void blockThatIsPulledTwiceLosesTheRound() {
+    void readerThatPullsABlockTwiceLosesTheRound() {
         keeper.keep(A, 0, 0, BLOCKS);
         pull(A, 0);
         pull(A, 0);
         assertThat(keeper.end(A).result()).isEqualTo(Result.LOST);
-        assertThat(keeper.end(A).result()).as("the nexus keeps no round").isEqualTo(Result.LOST);
+        assertThat(keeper.end(A).result()).as("result for a nexus that is no longer a reader").isEqualTo(Result.LOST);
     }
 
     @Test
-    void readerOfAnotherRoundTakesOverWhenTheFirstIsIdle() {
+    void readerOfAnotherRoundReplacesAnIdleReader() {
         keeper.keep(A, 0, 0, BLOCKS);
         closeRound(0, 1, 2, 3);
         assertThat(keeper.keep(B, 1, 0, BLOCKS)).isEqualTo(Result.OTHER_ROUND);
@@ -203,7 +192,7 @@ class RoundKeeperTest {
     }
 
     @Test
-    void modeWithoutRoundsReturnsEachBlockAsItIsWithTheSpanOfVersions() {
+    void modeWithoutRoundsReturnsTheCurrentWeightsAndTheRangeOfVersions() {
         keeper = new RoundKeeper(store, block -> -1, false, 0, clock);
         closeRound(0);
         assertThat(keeper.keep(A, 0, 0, BLOCKS)).isEqualTo(Result.DONE);
@@ -216,7 +205,7 @@ class RoundKeeperTest {
     }
 
     @Test
-    void roundsAreTheLowestAndTheHighestOfTheRange() {
+    void keeperReturnsTheLowestAndTheHighestRoundOfABlockRange() {
         closeRound(0, 0, 2);
         assertThat(keeper.rounds(0, BLOCKS)).isEqualTo(new RoundKeeper.Rounds(0, 2));
         assertThat(keeper.rounds(2, 3)).isEqualTo(new RoundKeeper.Rounds(1, 1));
