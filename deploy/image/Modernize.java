@@ -17,10 +17,10 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Converts the classes of jar files that were compiled for Java 5 or older to classes for Java 8. Usage: {@code java Modernize.java
- * JAR...}. Java verifies such old classes in a slow way, and cannot put them into an ahead-of-time cache. The classes do the same
- * as before: only their version changes, and the table of types that Java's verifier uses since Java 6 is added. deploy/image/cache
- * converts picocli.
+ * Converts the classes of jar files that were compiled for Java 5 or older to classes for Java 8. Usage:
+ * {@code java Modernize.java JAR...}. Java verifies such old classes slowly, and cannot store them in an ahead-of-time cache. The
+ * conversion does not change the behaviour of a class: it changes the version, and adds the StackMapTable, which the verifier
+ * uses since Java 6. deploy/image/cache converts picocli with this program.
  */
 public final class Modernize {
     private Modernize() {}

@@ -30,7 +30,7 @@ final class DocumentationTest {
      * Matches the path of a source file in backticks, such as {@code `ps-server/src/main/java/io/modeldisk/server/Shard.java`}.
      */
     private static final Pattern SOURCE = Pattern.compile("`([A-Za-z0-9_./-]+/[A-Za-z0-9_./-]+\\.(?:java|c|h))`");
-    /** Matches a link to a class or to a member of a class, such as {@code [`Bsp.push`](../ps-server/.../Bsp.java)}. */
+    /** Matches a link to a class or to a class member, such as {@code [`Bsp.push`](../ps-server/.../Bsp.java)}. */
     private static final Pattern MEMBER = Pattern.compile("\\[`([A-Za-z0-9.]+)`]\\(([^)\\s]+\\.java)\\)");
     private static final int MAX_README_LINES = 200;
 
@@ -126,7 +126,7 @@ final class DocumentationTest {
         }
     }
 
-    /** The linked file must have the name of the class, and must declare or call each named member. */
+    /** The linked file must have the name of the class, and must contain a declaration or a call of each named member. */
     @ParameterizedTest
     @MethodSource("pages")
     void everyMemberNamedInTheDocsIsInTheLinkedFile(Path page) throws IOException {
@@ -162,10 +162,10 @@ final class DocumentationTest {
         assertThat(Files.readAllLines(Pages.ROOT.resolve("README.md"))).hasSizeLessThan(MAX_README_LINES);
     }
 
-    /** An earlier version rejected {@code --lease 5s}, because the option accepted only a number. */
+    /** In an earlier version, the option {@code --lease} accepted only a number, and rejected {@code 5s}. */
     @ParameterizedTest
     @MethodSource("timeOptions")
-    void everyOptionForATimeAcceptsAUnit(OptionSpec option) throws Exception {
+    void everyTimeOptionAcceptsAUnit(OptionSpec option) throws Exception {
         assertThat(option.type()).as(option.longestName()).isEqualTo(Duration.class);
     }
 

@@ -12,7 +12,10 @@ import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** The formulas in the tables of docs/operations.md: rows whose first two cells are code, a name and a formula. */
+/**
+ * The formulas in docs/operations.md. They are in table rows whose first cell is a name and whose second cell is a formula, both
+ * marked as code.
+ */
 final class Formulas {
     static final Path PAGE = Pages.ROOT.resolve("docs/operations.md");
 
@@ -28,21 +31,21 @@ final class Formulas {
         }
     }
 
-    /** Returns the given quantities and those that the formulas compute from them. */
+    /** Evaluates the formulas. Returns the given quantities together with the computed ones. */
     Map<String, Long> evaluate(Map<String, Long> given) {
         Map<String, Long> values = new HashMap<>(given);
         formulas.forEach((name, formula) -> {
             double value = new Evaluation(formula, values).whole();
             if (value != Math.rint(value)) {
                 throw new AssertionError("the formula of " + name + " in " + PAGE + " gives " + value
-                    + ", which is no number of bytes");
+                    + ", which is not a whole number of bytes");
             }
             values.put(name, (long) value);
         });
         return values;
     }
 
-    /** Evaluates numbers and names with {@code + - * /}, parentheses, CEILING, MIN and MAX. */
+    /** Evaluates one formula of numbers and names with {@code + - * /}, parentheses, CEILING, MIN and MAX. */
     private static final class Evaluation {
         private final String formula;
         private final Map<String, Long> values;

@@ -28,13 +28,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.OptionSpec;
 
-/** Checks the fields of the manifests in deploy/kubernetes, and the settings of modeldisk in them. */
+/** Checks the Kubernetes fields and the modeldisk settings in the manifests in deploy/kubernetes. */
 final class ManifestTest {
     private static final Path FOLDER = Pages.ROOT.resolve("deploy/kubernetes");
     private static final YAMLMapper YAML = new YAMLMapper();
     /**
-     * The fields of Kubernetes that the manifests use, and the fields inside which each is allowed; [] is a list. A manifest that
-     * needs another field of the reference of Kubernetes adds it here.
+     * The Kubernetes fields that the manifests use. Each line contains parent fields, and the fields that are allowed inside
+     * them; [] marks a list. If a manifest needs another field of the Kubernetes reference, add it here.
      */
     private static final Map<String, List<String>> FIELDS = """
         manifest: apiVersion kind metadata spec type stringData
@@ -70,7 +70,7 @@ final class ManifestTest {
         .flatMap(line -> Stream.of(line.split(": ")[0].split(" ")).map(parent -> parent + ": " + line.split(": ")[1]))
         .collect(Collectors.groupingBy(line -> line.split(": ")[0],
             Collectors.flatMapping(line -> Stream.of(line.split(": ")[1].split(" ")), Collectors.toList())));
-    /** The fields whose members have names of the user. */
+    /** The fields whose members have arbitrary names. */
     private static final Set<String> MAPS = Set.of("labels", "matchLabels", "nodeSelector", "stringData", "requests",
         "limits");
 
@@ -84,7 +84,7 @@ final class ManifestTest {
         return manifests;
     }
 
-    /** Checks that each field in the value of a field is known there. */
+    /** Checks recursively that a field contains only fields that {@code FIELDS} allows there. */
     private static void check(String field, JsonNode value) {
         if (value.isArray()) {
             value.forEach(each -> check(field, each));
@@ -99,13 +99,13 @@ final class ManifestTest {
 
     @ParameterizedTest
     @MethodSource("manifests")
-    void everyFieldIsKnown(JsonNode manifest) {
+    void everyFieldIsAllowedInItsParent(JsonNode manifest) {
         check("manifest", manifest);
         assertThat(manifest.at("/metadata/name").asText()).isNotEmpty();
     }
 
     @Test
-    void misspeltOrMisplacedFieldAndAWrongTypeAreFound() throws IOException {
+    void checkFindsMisplacedFieldsAndWrongTypes() throws IOException {
         JsonNode first = manifests().stream().filter(each -> each.path("kind").asText().equals("StatefulSet"))
             .findFirst()
             .orElseThrow();
@@ -129,7 +129,7 @@ final class ManifestTest {
     }
 
     @Test
-    void commandsKnowAllSettingsAndArgumentsOfContainers() throws IOException {
+    void settingsAndArgumentsOfContainersAreValid() throws IOException {
         CommandLine line = Main.commandLine();
         assertThat(containers()).hasSize(3);
         for (JsonNode container : containers()) {
@@ -152,7 +152,7 @@ final class ManifestTest {
     }
 
     @Test
-    void portsVolumesAndKeysOfSecretsThatManifestsUseExist() throws IOException {
+    void manifestsDefineTheirPortsVolumesAndSecretKeys() throws IOException {
         Set<String> keys = new HashSet<>();
         manifests().stream().filter(each -> each.path("kind").asText().equals("Secret"))
             .forEach(each -> each.path("stringData").fieldNames().forEachRemaining(keys::add));
@@ -177,7 +177,7 @@ final class ManifestTest {
     }
 
     @Test
-    void shardsWithAPageHaveASecretForTheStatusOfOthers() throws IOException {
+    void secretsOfShardsWithAnAdminPageContainAStatusLine() throws IOException {
         assertThat(containers()).anyMatch(container -> container.path("env").findValuesAsText("name")
             .contains("MODELDISK_SERVE_ADMIN"));
         String secrets = manifests().stream().filter(each -> each.path("kind").asText().equals("Secret")).findFirst()
@@ -200,7 +200,7 @@ final class ManifestTest {
     }
 
     @Test
-    void containerfileCopiesWhatTheBuildMakesAndManifestsUseItsUser() throws IOException {
+    void manifestsUseTheUserOfTheContainerfile() throws IOException {
         String file = Files.readString(FOLDER.resolve("Containerfile"));
         Matcher copies = Pattern.compile("(?m)^COPY (\\S+) ").matcher(file);
         assertThat(copies.find()).isTrue();

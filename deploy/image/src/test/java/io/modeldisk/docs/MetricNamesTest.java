@@ -19,13 +19,13 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Checks the names of metrics in the documents, the alerts and the dashboard. {@code MetricsIT} checks running processes. */
+/** Checks the metric names in the documentation, the alerts and the dashboard. {@code MetricsIT} checks running processes. */
 final class MetricNamesTest {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
     private static final Pattern NAME = Pattern.compile("\\bmodeldisk(_[a-z]+)+\\b");
     private static final Pattern ALERT = Pattern.compile("alert: (\\w+)");
     private static final Pattern TESTED = Pattern.compile("alertname=\"(\\w+)\", alertstate=\"firing\"");
-    /** Words of the same form that are no metrics: a file and a variable of Python. */
+    /** Words that match {@code NAME} but are not metrics: a Python file and a Python variable. */
     private static final Set<String> OTHERS = Set.of("modeldisk_torch", "modeldisk_metrics");
 
     private static Set<String> matches(Pattern pattern, int group, String text) {
@@ -39,7 +39,7 @@ final class MetricNamesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"README.md", "docs", "deploy/metrics"})
-    void everyMetricThatAFileNamesIsDeclared(String place) throws IOException {
+    void everyMetricInTheDocsAndAlertsIsDeclared(String place) throws IOException {
         try (Stream<Path> files = Files.walk(ROOT.resolve(place))) {
             for (Path file : files.filter(each -> each.toString().matches(".*\\.(md|yml|json)")).toList()) {
                 Set<String> names = matches(NAME, 0, Files.readString(file));
@@ -62,7 +62,7 @@ final class MetricNamesTest {
     }
 
     @Test
-    void everyAlertHasATestInWhichItFires() throws IOException {
+    void everyAlertFiresInATest() throws IOException {
         Set<String> alerts = matches(ALERT, 1, Files.readString(ROOT.resolve("deploy/metrics/alerts.yml")));
         Set<String> tested = matches(TESTED, 1, Files.readString(ROOT.resolve("deploy/metrics/alerts.test.yml")));
 
@@ -70,7 +70,7 @@ final class MetricNamesTest {
     }
 
     @Test
-    void panelsOfTheDashboardDoNotOverlapAndHaveDistinctNumbers() throws IOException {
+    void dashboardPanelsHaveDistinctPlacesAndNumbers() throws IOException {
         JsonNode dashboard = new ObjectMapper().readTree(ROOT.resolve("deploy/metrics/dashboard.json").toFile());
         List<JsonNode> panels = dashboard.findParents("gridPos");
         Set<Integer> numbers = new HashSet<>();

@@ -55,7 +55,10 @@ final class Reference {
         """;
 
     private final StringBuilder text = new StringBuilder();
-    /** For each option, by its name and description, the commands that have it. */
+    /**
+     * The options of all commands. The key is the name and description of an option, so options that several commands share are
+     * in one list.
+     */
     private final Map<String, List<OptionSpec>> same = new LinkedHashMap<>();
 
     private Reference() {}
@@ -74,7 +77,7 @@ final class Reference {
         return reference.text.toString();
     }
 
-    /** Returns a command and its subcommands in the order of the help. The main command itself is left out. */
+    /** Returns a command and its subcommands in the order of the help text, without the main command. */
     private static List<CommandSpec> commands(CommandSpec command) {
         List<CommandSpec> all = new ArrayList<>();
         if (command.parent() != null) {
@@ -95,7 +98,7 @@ final class Reference {
         return option.longestName() + String.join(" ", option.description());
     }
 
-    /** The options that are the same in several commands. */
+    /** Appends the table of the options that several commands share. */
     private void shared() {
         text.append("""
 
@@ -131,7 +134,7 @@ final class Reference {
         }
     }
 
-    /** Returns the setting of an argument as a sentence; an empty text if it has none. */
+    /** Returns a sentence with the setting of an argument; an empty text if the argument has no setting. */
     private static String setting(PositionalParamSpec argument) {
         String key = Settings.key(argument);
         return key == null ? "" : " Setting: `%s`, `%s`.".formatted(key, Settings.variable(key));

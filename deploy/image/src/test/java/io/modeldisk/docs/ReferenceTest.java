@@ -16,8 +16,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * Checks that the reference page, and the texts of metrics in the dashboard, match the code. With {@code -Dupdate}, the tests
- * first write the files.
+ * Checks that the reference page and the descriptions in the dashboard match the code. With {@code -Dupdate}, the tests first
+ * update the files.
  */
 final class ReferenceTest {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
@@ -30,7 +30,7 @@ final class ReferenceTest {
     }
 
     @Test
-    void panelsOfTheDashboardHaveTheDescriptionsOfTheirMetrics() throws IOException {
+    void dashboardPanelsHaveTheDescriptionsOfTheirMetrics() throws IOException {
         ObjectMapper mapper = new ObjectMapper();
         JsonNode dashboard = mapper.readTree(ROOT.resolve("deploy/metrics/dashboard.json").toFile());
         Map<String, String> descriptions = Stream.of(Metric.values())

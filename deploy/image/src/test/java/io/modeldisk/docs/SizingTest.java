@@ -30,7 +30,10 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** Compares the formulas of "Sizing" in docs/operations.md with the code. With {@code -Dupdate}, first writes the examples. */
+/**
+ * Compares the formulas of "Sizing" in docs/operations.md with the code. With {@code -Dupdate}, the tests first update the
+ * examples.
+ */
 final class SizingTest {
     private static final Path STATE = Path.of("/nonexistent/state");
     private static final long MIB = 1 << 20;
@@ -101,13 +104,13 @@ final class SizingTest {
             .containsEntry("mount_sync", ExchangeScheme.SYNC.bufferBytes(facts.sizeBytes()))
             .containsEntry("mount_overlap", ExchangeScheme.OVERLAP.bufferBytes(facts.sizeBytes()));
         long limit = new JournalSettings(STATE, 0, Duration.ZERO).limitFor(facts.bytesOfShard());
-        // The last block of a shard may be shorter.
+        // The last block of a shard can be shorter than the others, so the formula might give a slightly higher limit.
         assertThat(values.get("journal_limit")).as(configuration::toString)
             .isBetween(limit, limit + 4L * configuration.block());
     }
 
     @Test
-    void formulasGiveTheMemoryThatTheCodeChecks() throws IOException {
+    void formulasGiveTheSameMemoryAsTheCode() throws IOException {
         for (String durability : List.of("memory", "checkpoint", "journal", "replica")) {
             for (String consistency : List.of("asp", "ssp", "bsp")) {
                 for (String aggregator : List.of("sgd", "momentum", "adam", "null")) {
@@ -123,7 +126,7 @@ final class SizingTest {
     }
 
     @Test
-    void formulasUseHalfTheBytesForMountsOf16BitTypes() {
+    void formulasHalveTheMemoryOfMountsWith16BitTypes() {
         Map<String, Long> given = new HashMap<>(
             new Configuration(400 * MIB, 1, 1 << 18, 1, "sgd", "asp", "memory", false).quantities(16));
         given.put("half", 2L);
@@ -132,7 +135,7 @@ final class SizingTest {
     }
 
     @Test
-    void documentedStateOfEachAggregatorIsThatOfTheCode() throws IOException {
+    void documentedStateSizeOfEachAggregatorMatchesTheCode() throws IOException {
         Map<String, Integer> documented = new HashMap<>();
         Matcher sizes = STATE_SIZES.matcher(Files.readString(Formulas.PAGE));
         while (sizes.find()) {
@@ -151,7 +154,7 @@ final class SizingTest {
     }
 
     @Test
-    void examplesHaveTheResultsOfTheFormulas() throws IOException {
+    void documentedExamplesMatchTheFormulas() throws IOException {
         String page = Files.readString(Formulas.PAGE);
         Matcher rows = EXAMPLE.matcher(page);
         String expected = rows.replaceAll(row -> {

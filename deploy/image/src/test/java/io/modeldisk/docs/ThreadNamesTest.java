@@ -13,7 +13,7 @@ final class ThreadNamesTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `(modeldisk-[^`]+)` \\|");
 
     @Test
-    void architectureDescribesEachThreadOnce() throws IOException {
+    void architecturePageDescribesEachThreadOnce() throws IOException {
         String page = Files.readString(Pages.ROOT.resolve("docs/architecture.md"));
         assertThat(ROW.matcher(page).results().map(row -> row.group(1)))
             .containsExactlyInAnyOrderElementsOf(Arrays.stream(ThreadName.values()).map(ThreadName::toString).toList());

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Checks that the program has each message of the table "Troubleshooting" in docs/operations.md. */
+/** Checks that each message in the table "Troubleshooting" of docs/operations.md exists in the source code. */
 final class TroubleshootingTest {
     private static final Pattern ROW = Pattern.compile("(?m)^\\| `((?:[^`\\\\]|\\\\`)+)` \\|");
     private static final List<String> SOURCES = new ArrayList<>();
@@ -24,7 +24,7 @@ final class TroubleshootingTest {
     static void readSources() throws IOException {
         try (Stream<Path> files = Files.walk(Pages.ROOT)) {
             for (Path file : files.filter(each -> each.toString().matches(".*/src/main/.*\\.java")).toList()) {
-                // Joins the parts of a text, also around values.
+                // Joins the parts of a concatenated string, and removes placeholders.
                 SOURCES.add(Files.readString(file).replaceAll("\"\\s*\\+\\s*\"", "").replaceAll("%[sd.0-9f]+", ""));
             }
         }
@@ -54,12 +54,12 @@ final class TroubleshootingTest {
 
     @ParameterizedTest
     @MethodSource("messages")
-    void programHasTheMessage(String message) {
-        assertThat(exists(message)).as("'%s' is no message of the program", message).isTrue();
+    void documentedMessageExistsInTheSourceCode(String message) {
+        assertThat(exists(message)).as("'%s' is in the table, but not in the source code", message).isTrue();
     }
 
     @Test
-    void tableHasManyMessagesAndAnInventedOneIsNotFound() throws IOException {
+    void inventedMessageDoesNotExistInTheSourceCode() throws IOException {
         assertThat(messages()).hasSizeGreaterThan(18);
         assertThat(exists("the shard is made of cheese")).isFalse();
     }

@@ -1,2 +1,2 @@
-/** Tests that the documentation matches the code: the generated reference, the commands, the links and the names of classes. */
+/** Tests that the documentation matches the code: the generated reference, the commands, the links and the class names. */
 package io.modeldisk.docs;

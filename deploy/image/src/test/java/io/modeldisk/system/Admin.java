@@ -10,32 +10,35 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * A client of {@code --admin}, which sends its requests with curl.
+ * A client that sends requests to the admin server of a process (option {@code --admin}) with curl.
  *
  * @param sandbox the sandbox in which curl runs
- * @param url the URL of the server
+ * @param url the URL of the admin server
  */
 record Admin(Sandbox sandbox, String url) {
     private static final Pattern URL = Pattern.compile(".*, admin (https?://[^ ]+)$");
 
     /**
-     * The answer to a request.
+     * The HTTP response to a request.
      *
-     * @param status the status of HTTP; 0 if there is no answer
-     * @param body the content
+     * @param status the HTTP status code; 0 if the server did not respond
+     * @param body the content of the response
      */
     record Answer(int status, String body) {}
 
-    /** Returns a client of a process that has printed its ready line. */
+    /**
+     * Waits until the process prints the line that starts with {@code line}, and returns a client of the admin server that this
+     * line names.
+     */
     static Admin of(Sandbox sandbox, Running process, String line) throws Exception {
         Matcher named = URL.matcher(process.awaitLine(line));
         if (!named.matches()) {
-            throw new AssertionError("the line names no address for operators; the output is: " + process.output());
+            throw new AssertionError("the line contains no URL of an admin server; the output of the process is: " + process.output());
         }
         return new Admin(sandbox, named.group(1));
     }
 
-    /** Sends a GET request for a path. {@code options}: further options of curl. */
+    /** Sends a GET request for a path, with additional curl options. */
     Answer get(String path, String... options) throws Exception {
         String[] request = {"curl", "--silent", "--show-error", "--max-time", "30", "--write-out", "\n%{http_code}"};
         Result result = sandbox.run(Stream.of(request, options, new String[]{url + path}).flatMap(Arrays::stream)
@@ -45,10 +48,10 @@ record Admin(Sandbox sandbox, String url) {
             result.output().substring(0, end));
     }
 
-    /** Waits until the process is healthy or is not healthy, for a reason that contains these words. */
+    /** Waits until {@code /healthz} returns this HTTP status code and a body that contains these words. */
     void awaitHealth(int status, String words) throws Exception {
         AtomicReference<Answer> last = new AtomicReference<>();
-        await(() -> "/healthz is " + status + " and has '" + words + "'; it was " + last.get(), Duration.ofSeconds(150),
+        await(() -> "/healthz returns " + status + " with '" + words + "'; the last response was " + last.get(), Duration.ofSeconds(150),
             () -> {
                 last.set(get("/healthz"));
                 return last.get().status() == status && last.get().body().contains(words);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The HTTP server for operators, of shards and mounts, with curl as its client. */
+/** Tests the admin server (the HTTP server for operators) of shards and mounts. curl is the client. */
 @Timeout(400)
 final class AdminIT {
     private static final String ANY = "127.0.0.1:0";
@@ -44,7 +44,7 @@ final class AdminIT {
         "--admin-token /etc/hostname | --admin-token needs --admin HOST:PORT",
         "--admin 127.0.0.1:0 --admin-token missing | the token file missing does not exist",
         "--admin 127.0.0.1:0 --admin-tls missing | the TLS file missing does not exist"})
-    void wrongOptionEndsTheShardWithOneLine(String options, String reason) throws Exception {
+    void shardWithAWrongAdminOptionExitsWithOneLine(String options, String reason) throws Exception {
         String line = "serve --model m --size 1MiB --listen 127.0.0.1:0 " + options;
 
         Result result = sandbox.run(modeldisk((Object[]) line.split(" ")));
@@ -54,7 +54,7 @@ final class AdminIT {
     }
 
     @Test
-    void otherMachinesNeedTheTokenAndTrustTheCertificate() throws Exception {
+    void adminServerOnAllAddressesRequiresTheToken() throws Exception {
         Programs.require("openssl", "openssl");
         sandbox.shell("openssl req -x509 -newkey rsa:2048 -nodes -keyout key -out cert -subj /CN=test "
             + "-addext subjectAltName=IP:127.0.0.1 2>&1 && cat cert key > admin.pem && chmod 600 admin.pem && "
@@ -75,7 +75,7 @@ final class AdminIT {
 
     @Test
     @Tag("mount")
-    void mountIsHealthyAsLongAsItReachesItsShards() throws Exception {
+    void mountIsHealthyWhileItReachesItsShards() throws Exception {
         Programs.requireMounting();
         Running shard = serve();
         int port = Command.port(shard);
@@ -101,10 +101,13 @@ final class AdminIT {
         assertThat(metrics).containsPattern("modeldisk_mount_shards_reachable\\{[^}]*} 0.0");
     }
 
-    /** The last checkpoint of shard 0 waits for shard 1, which is stopped, so the stop takes some seconds. */
+    /**
+     * Before shard 0 exits, it writes a last checkpoint. This checkpoint waits for shard 1, which is paused, so the exit takes
+     * some seconds.
+     */
     @Test
     @Tag("mount")
-    void shardThatStopsIsNotHealthyAndStillAnswers() throws Exception {
+    void stoppingShardReportsThatItIsNotHealthy() throws Exception {
         Programs.requireMounting();
         Programs.requireSignal("TERM");
         Running other = serve("--shard", "1/2", "--state", sandbox.path("state"));
@@ -126,7 +129,7 @@ final class AdminIT {
     }
 
     @Test
-    void standbyIsNotHealthyUntilItTakesOver() throws Exception {
+    void standbyIsUnhealthyUntilItTakesOver() throws Exception {
         Running coordinator = Command.coordinator(sandbox, ANY);
         String ensemble = coordinator.awaitLine("ready: ").replaceFirst(".* on (127\\.0\\.0\\.1:\\d+).*", "$1");
         Object[] options = {"--coordinator", ensemble, "--replace-after", "1s", "--admin", ANY};

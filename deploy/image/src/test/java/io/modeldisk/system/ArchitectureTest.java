@@ -30,7 +30,7 @@ import java.nio.channels.SocketChannel;
 final class ArchitectureTest {
     private static final String OURS = "io.modeldisk..";
 
-    /** Leaves out the jars of tests that modules share. */
+    /** Excludes the jars with the test classes that modules share. */
     static final class WithoutTestJars implements ImportOption {
         @Override
         public boolean includes(Location location) {
@@ -79,7 +79,7 @@ final class ArchitectureTest {
         PROTOCOL,
         PLATFORM);
 
-    /** {@code fault.replica} is allowed, because a primary is an initiator of its backups. */
+    /** {@code fault.replica} is allowed to use the client, because a primary is an iSCSI initiator of its backups. */
     @ArchTest
     static final ArchRule SERVER_DOES_NOT_DEPEND_ON_THE_CLIENT = noClasses().that()
         .resideInAnyPackage(ENGINE, SERVER, FAULT).and().resideOutsideOfPackage("io.modeldisk.fault.replica")
@@ -95,9 +95,12 @@ final class ArchitectureTest {
         .resideInAnyPackage(INITIATOR, STRIPING, MOUNT).should().dependOnClassesThat()
         .resideInAnyPackage(ENGINE, SERVER, FAULT);
 
-    /** A shard is only what these interfaces say, so what survives can be read without the server. */
+    /**
+     * The package {@code fault.shard} contains the interfaces through which the module fault-tolerance uses a shard. The
+     * interfaces must not depend on their users.
+     */
     @ArchTest
-    static final ArchRule ONLY_RECORDS_ARE_BELOW_THE_INTERFACE_OF_A_SHARD = noClasses().that()
+    static final ArchRule SHARD_INTERFACE_DOES_NOT_DEPEND_ON_ITS_USERS = noClasses().that()
         .resideInAPackage("io.modeldisk.fault.shard").should().dependOnClassesThat()
         .resideInAnyPackage("io.modeldisk.fault.checkpoint", "io.modeldisk.fault.journal",
             "io.modeldisk.fault.replica", "io.modeldisk.fault.replay");
@@ -108,12 +111,12 @@ final class ArchitectureTest {
         .should().dependOnClassesThat().resideInAnyPackage("io.modeldisk.server", "io.modeldisk.server.role");
 
     @ArchTest
-    static final ArchRule FILES_AND_EXCHANGES_DO_NOT_DEPEND_ON_THE_KERNELS_PROTOCOL = noClasses().that()
+    static final ArchRule FILES_AND_EXCHANGES_DO_NOT_DEPEND_ON_THE_KERNEL_PROTOCOL = noClasses().that()
         .resideOutsideOfPackages("io.modeldisk.mount.fuse.kernel", JNR).should().dependOnClassesThat()
         .resideInAPackage("io.modeldisk.mount.fuse.kernel");
 
     @ArchTest
-    static final ArchRule ONLY_THE_COMMAND_AND_ITS_BENCHES_DEPEND_ON_THE_COMMAND = noClasses().that()
+    static final ArchRule ONLY_THE_BENCH_COMMANDS_DEPEND_ON_THE_COMMAND = noClasses().that()
         .resideOutsideOfPackages(COMMAND, "io.modeldisk.bench.command..").should()
         .dependOnClassesThat().resideInAPackage("io.modeldisk.command");
 
@@ -131,7 +134,7 @@ final class ArchitectureTest {
     @ArchTest
     static final ArchRule MEMORY_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly("io.modeldisk.protocol.memory..", PLATFORM);
 
-    /** {@code ScsiStatus} is allowed, because a response PDU carries a SCSI status. */
+    /** Datamovers are allowed to use {@code ScsiStatus}, because a response PDU carries a SCSI status. */
     @ArchTest
     static final ArchRule DATAMOVERS_DO_NOT_DEPEND_ON_SCSI_OR_THEIR_USERS = noClasses().that()
         .resideInAPackage("io.modeldisk.protocol.datamover..")
@@ -144,15 +147,15 @@ final class ArchitectureTest {
         .should().dependOnClassesThat().resideInAnyPackage("com.ibm.disni..", RDMA);
 
     @ArchTest
-    static final ArchRule ONLY_THE_AGGREGATORS_FOR_CUDA_DEPEND_ON_JCUDA = noClasses().that()
+    static final ArchRule ONLY_THE_CUDA_AGGREGATORS_DEPEND_ON_JCUDA = noClasses().that()
         .resideOutsideOfPackage(CUDA).should().dependOnClassesThat().resideInAPackage("jcuda..");
 
     @ArchTest
-    static final ArchRule ONLY_DOCTOR_AND_BENCH_DEPEND_ON_THE_AGGREGATORS_FOR_CUDA = noClasses().that()
+    static final ArchRule ONLY_DOCTOR_AND_BENCH_DEPEND_ON_THE_CUDA_AGGREGATORS = noClasses().that()
         .resideOutsideOfPackages(CUDA, "io.modeldisk.doctor", "io.modeldisk.bench.aggregator").should()
         .dependOnClassesThat().resideInAPackage(CUDA);
 
-    /** {@code DataMemory} is allowed, because FUSE requests carry buffers. */
+    /** The FUSE packages are allowed to use {@code DataMemory}, because FUSE requests carry buffers. */
     @ArchTest
     static final ArchRule FUSE_DOES_NOT_DEPEND_ON_THE_MODEL = noClasses().that()
         .resideInAPackage("io.modeldisk.mount.fuse..")
@@ -161,12 +164,12 @@ final class ArchitectureTest {
             .and(not(equivalentTo(DataMemory.class))));
 
     @ArchTest
-    static final ArchRule ONLY_THE_BINDING_JNR_DEPENDS_ON_JNR = noClasses().that()
+    static final ArchRule ONLY_THE_JNR_BINDING_DEPENDS_ON_JNR = noClasses().that()
         .resideOutsideOfPackage(JNR).should().dependOnClassesThat()
         .resideInAnyPackage("jnr..", "ru.serce..", JNR);
 
     @ArchTest
-    static final ArchRule SCHEDULING_DEPENDS_ONLY_ON_THE_CLOCK = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
+    static final ArchRule SCHEDULING_DEPENDS_ONLY_ON_THE_PLATFORM = knowsOnly("io.modeldisk.mount.scheduling..", PLATFORM);
 
     @ArchTest
     static final ArchRule ONLY_COORDINATION_DEPENDS_ON_ZOOKEEPER = noClasses().that()
@@ -195,7 +198,7 @@ final class ArchitectureTest {
     static final ArchRule BENCH_PACKAGES_HAVE_NO_CYCLE = noCycle("io.modeldisk.bench");
 
     @ArchTest
-    static final ArchRule THREADS_HAVE_THE_NAMES_OF_THREAD_NAME = noClasses().that()
+    static final ArchRule ONLY_THREAD_NAME_CREATES_THREADS = noClasses().that()
         .resideOutsideOfPackage(BENCH).and()
         .doNotHaveFullyQualifiedName(ThreadName.class.getName())
         .should().callMethod(Thread.class, "ofPlatform").orShould().callMethod(Thread.class, "ofVirtual")
@@ -203,7 +206,7 @@ final class ArchitectureTest {
         .orShould().callConstructor(Thread.class, Runnable.class)
         .orShould().callConstructor(Thread.class, Runnable.class, String.class);
 
-    /** The packages of {@code com.sun} that are allowed are supported APIs of the modules jdk.management and jdk.httpserver. */
+    /** The two allowed {@code com.sun} packages are supported APIs of the modules jdk.management and jdk.httpserver. */
     @ArchTest
     static final ArchRule NO_CLASS_USES_JDK_INTERNALS_OR_REFLECTION = noClasses().should()
         .dependOnClassesThat(resideInAnyPackage("sun..", "com.sun..", "jdk.internal..", "java.lang.reflect..")
@@ -219,9 +222,9 @@ final class ArchitectureTest {
         .resideOutsideOfPackage("io.modeldisk.bench.grpc..").should().dependOnClassesThat()
         .resideInAPackage("io.grpc..");
 
-    /** The baseline of the benchmarks must set the same socket options as the protocol, so the comparison is fair. */
+    /** The benchmark baseline must set the same socket options as the protocol, so that the comparison is fair. */
     @ArchTest
-    static final ArchRule BASELINE_SETS_THE_SOCKET_OPTIONS_OF_THE_PRODUCT = classes().that()
+    static final ArchRule BENCHMARK_BASELINE_SETS_THE_SAME_SOCKET_OPTIONS_AS_THE_PROTOCOL = classes().that()
         .belongToAnyOf(BaselineClient.class, BaselineServer.class).should()
         .callMethod(TcpSocketOptions.class, "apply", SocketChannel.class);
 
@@ -231,9 +234,7 @@ final class ArchitectureTest {
             .onlyDependOnClassesThat(below.length == 0 ? allowed : allowed.or(resideInAnyPackage(below)));
     }
 
-    /**
-     * Returns a rule that forbids cycles between packages. The classes of each package, without its subpackages, are one slice.
-     */
+    /** Returns a rule that forbids cycles between the packages of a module. A package does not include its subpackages. */
     private static ArchRule noCycle(String module) {
         return slices().matching(module + "(**)").should().beFreeOfCycles().allowEmptyShould(true);
     }

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests logins with CHAP to a shard that has secrets. The initiators are modeldisk and libiscsi. */
+/** Tests CHAP logins to a shard with secrets. The initiators are modeldisk, libiscsi and QEMU. */
 @Timeout(120)
 final class AuthenticationIT {
     private static final String SECRET = "aVeryLongSecretOfIts";
@@ -47,7 +47,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void libiscsiAndQemuLogInWithOneWayAndLibiscsiWithMutualChap() throws Exception {
+    void libiscsiAndQemuLogInWithChap() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
@@ -65,7 +65,7 @@ final class AuthenticationIT {
 
     @Test
     @Tag("peer")
-    void libiscsiAndQemuWithAWrongOrMissingSecretAreRefused() throws Exception {
+    void shardRefusesLibiscsiAndQemuWithAWrongOrMissingSecret() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = serve();
@@ -91,7 +91,7 @@ final class AuthenticationIT {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Running first = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "0/2");
         int port = Command.port(first);
-        // The port of the first shard, which --peers needs, is known only after the first shard has started.
+        // The option --peers needs the port of the first shard, which is known only after this shard has started.
         Running second = Command.serve(sandbox, "--model", "two", "--size", "64MiB", "--shard", "1/2",
             "--peers", "127.0.0.1:" + port + ",127.0.0.1:1");
         String list = sandbox.run("iscsi-ls", "iscsi://127.0.0.1:" + Command.port(second)).succeeded();
@@ -101,7 +101,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void statusCommandLogsInWithMutualChapAndReportsAMissingOrWrongSecret() throws Exception {
+    void statusCommandLogsInOnlyWithTheCorrectSecret() throws Exception {
         Shards shards = serve();
         Path mine = secrets("mine", "self learner " + SECRET + "\npeer shards " + SHARDS_SECRET + "\n");
         assertThat(sandbox.run(modeldisk("status", shards.address(), "--secrets", mine)).succeeded())
@@ -120,7 +120,7 @@ final class AuthenticationIT {
     }
 
     @Test
-    void shardWithBackupsAndSecretsNeedsTheLineReplica() throws Exception {
+    void shardWithBackupsAndSecretsNeedsAReplicaSecret() throws Exception {
         Result refused = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
             "--coordinator", "127.0.0.1:1", "--durability", "replica", "--secrets", serverSecrets()));
         assertThat(refused.status()).isEqualTo(1);

@@ -20,8 +20,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests commands with wrong input. The command must report the wrong value and the remedy, and must leave no process and no
- * mount.
+ * Tests commands with wrong input. A command must report the wrong value and the remedy, and must not leave a process or a mount
+ * behind.
  */
 @Timeout(120)
 final class BadInputIT {
@@ -90,7 +90,7 @@ final class BadInputIT {
     @CsvSource(delimiter = '|', value = {
         "-n 64|the limit of open files is 64; at least 128, and one for each connection, are needed",
         "-v 3000000|the address space is limited to 3000000 KiB; Java needs at least 4194304"})
-    void tooSmallLimitOfTheSystemIsReportedInOneLine(String limit, String said) throws Exception {
+    void commandReportsATooSmallSystemLimitInOneLine(String limit, String said) throws Exception {
         Result result = sandbox.shell("ulimit " + limit + " && exec \"$1\" --version", modeldisk()[0]);
         assertThat(result.status()).isEqualTo(1);
         assertThat(result.output().lines()).singleElement().asString().startsWith("modeldisk: " + said);
@@ -113,12 +113,12 @@ final class BadInputIT {
         micro --measures latency     | 'micro' was removed: `modeldisk bench protocol --measures latency,fan-in,mesh`
         start --commands             | 'start' was removed: docs/measurements.md has the shell lines
         """)
-    void benchReportsAnOptionValueThatItCannotMeasure(String options, String said) throws Exception {
+    void benchReportsAnInvalidOptionValue(String options, String said) throws Exception {
         assertRefused(List.of(said), Stream.concat(Stream.of("bench"), Stream.of(options.split(" "))).toArray());
     }
 
     @Test
-    void serveReportsADamagedSafetensorsFileAndItsDefect() throws Exception {
+    void serveReportsTheDefectOfADamagedSafetensorsFile() throws Exception {
         Path file = Files.write(sandbox.path("broken.safetensors"), ByteBuffer.allocate(4096).put(5, (byte) 1).array());
         assertServeRefused(
             List.of("broken.safetensors", "the header is declared to have 1099511627776 bytes, but the maximum is"),
@@ -127,7 +127,7 @@ final class BadInputIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"protocol", "training"})
-    void benchRefusesAFileInADirectoryThatDoesNotExistBeforeItMeasures(String bench) throws Exception {
+    void benchRefusesAnOutputFileInAMissingDirectory(String bench) throws Exception {
         assertRefused(List.of("--out missing/x.svg cannot be written: its directory does not exist"), "bench", bench,
             "--out", "missing/x.svg");
     }
@@ -187,7 +187,7 @@ final class BadInputIT {
             Stream.of(arguments.replace("SHARD", shard).split(" "))).toArray());
     }
 
-    /** Each case is an option that names a file, a directory or an address, and the reason. */
+    /** Each case consists of options with a file, a directory or an address that cannot be used, and the expected message. */
     @ParameterizedTest
     @Tag("mount")
     @CsvSource(delimiter = '|', textBlock = """
@@ -202,7 +202,7 @@ final class BadInputIT {
         --admin=127.0.0.1:0 --admin-token=missing | the token file missing does not exist
         --admin=127.0.0.1:0 --admin-tls=missing   | missing does not exist
         """)
-    void backgroundMountFailsBeforeItIsReadyIfItCannotUseAnOption(String options, String said) throws Exception {
+    void backgroundMountFailsBeforeItIsReadyIfAnOptionIsUnusable(String options, String said) throws Exception {
         Programs.requireMounting();
         sandbox.file("file", "");
         sandbox.run("mkfifo", sandbox.path("fifo").toString()).succeeded();

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** A headless Chromium, driven over the WebDriver protocol of the W3C. */
+/** A headless Chromium that a test controls through the W3C WebDriver protocol. */
 final class Browser implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration ANSWER = Duration.ofSeconds(60);
@@ -43,7 +43,7 @@ final class Browser implements AutoCloseable {
         this.session = "/session/" + post("/session", capabilities).path("sessionId").asText();
     }
 
-    /** Starts a browser. Skips the test if there is none. */
+    /** Starts a browser. Skips the test if Chromium is not installed. */
     static Browser start(Sandbox sandbox) throws Exception {
         Programs.require("chromium", "chromium");
         Programs.require("chromedriver", "chromium-driver");
@@ -77,7 +77,7 @@ final class Browser implements AutoCloseable {
         post(session + "/url", JSON.createObjectNode().put("url", url));
     }
 
-    /** Sets the size of the window in CSS pixels, and the colour scheme that the user prefers: {@code light} or {@code dark}. */
+    /** Sets the window size in CSS pixels, and the user's preferred colour scheme: {@code light} or {@code dark}. */
     void look(int width, int height, String scheme) throws IOException, InterruptedException {
         devTools("Emulation.setDeviceMetricsOverride", JSON.createObjectNode().put("width", width)
             .put("height", height).put("deviceScaleFactor", 1).put("mobile", width < 500));
@@ -93,7 +93,9 @@ final class Browser implements AutoCloseable {
         return post(session + "/execute/sync", body);
     }
 
-    /** Waits until a script returns true. An error in the script is not true, because an element may not exist yet. */
+    /**
+     * Waits until a script returns true. A script that throws an error counts as false, because an element might not exist yet.
+     */
     void awaitTrue(String what, String script) {
         await(() -> what + "; the page shows:\n" + quietly("return document.body.innerText").asText(),
             Await.BOUND, () -> quietly("try { " + script + " } catch (missing) { return false }").asBoolean());
@@ -110,14 +112,14 @@ final class Browser implements AutoCloseable {
         }
     }
 
-    /** Writes a picture of the window to a file. */
+    /** Writes a screenshot of the window to a PNG file. */
     void picture(Path file) throws IOException, InterruptedException {
         Files.createDirectories(file.getParent());
         Files.write(file, Base64.getDecoder().decode(
             devTools("Page.captureScreenshot", JSON.createObjectNode().put("format", "png")).path("data").asText()));
     }
 
-    /** Returns the messages on the console since the last call. */
+    /** Returns the console messages since the last call of this method. */
     List<String> console() throws IOException, InterruptedException {
         List<String> messages = new ArrayList<>();
         post(session + "/se/log", JSON.createObjectNode().put("type", "browser"))

@@ -11,15 +11,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Kills all shards of a model with SIGKILL, and starts them again from a checkpoint. */
+/** Tests that shards start again from a checkpoint after SIGKILL. */
 @Timeout(180)
 @Tag("mount")
 final class CheckpointIT {
     private static final String SIZE = "3MiB";
 
     /**
-     * Reads a checkpoint as the formats describe it, without code of this project: the index, then each safetensors file.
-     * Compares the tensors with the weights of a mount.
+     * A program that reads a checkpoint without code of this project: first the index, then each safetensors file. It compares
+     * the tensors with the weights of a mount.
      */
     private static final String COMPARE = """
         import json, struct, sys
@@ -40,7 +40,7 @@ final class CheckpointIT {
         print('equal', at)
         """;
 
-    /** Writes a safetensors file whose tensors are not aligned to blocks. */
+    /** A program that writes a safetensors file whose tensors are not aligned to blocks. */
     private static final String WRITE = """
         import json, struct, sys
         import numpy as np
@@ -53,7 +53,7 @@ final class CheckpointIT {
         open(sys.argv[1], 'wb').write(struct.pack('<Q', len(text)) + text + data)
         """;
 
-    /** Pushes three rounds of random values. */
+    /** A learner that pushes random gradients in three rounds. */
     private static final String PUSH = """
         import os, sys
         import numpy as np
@@ -79,7 +79,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void checkpointOfSeveralTensorsIsReadByNumpyAndStartsThreeShards() throws Exception {
+    void threeShardsStartFromACheckpointOfTwoShards() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         Path file = sandbox.path("m.safetensors");
@@ -97,7 +97,7 @@ final class CheckpointIT {
         assertThat(folder).startsWith(sandbox.path("state") + "/checkpoint-");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("the newest checkpoint is " + folder + " of round 3");
-        // These rounds are lost.
+        // The checkpoint does not contain these three rounds, so they are lost.
         sandbox.run("python3", "-c", PUSH, first.resolve("model").toString()).succeeded();
         kill(two);
 
@@ -110,7 +110,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void shardThatWaitsForTheOtherShardsStopsAtSigterm() throws Exception {
+    void shardThatWaitsForAnotherShardExitsAtSigterm() throws Exception {
         Running waiting = Command.serve(sandbox, "--model", "m", "--shard", "0/2", "--size", SIZE, "--aggregator",
             "sum", "--consistency", "bsp", "--state", sandbox.path("state"));
         await("the shard waits", () -> waiting.output().contains("waits until shard 1 has started"));
@@ -119,7 +119,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void checkpointIsRefusedByAShardWithoutState() throws Exception {
+    void shardWithoutStateRefusesACheckpoint() throws Exception {
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
         Result result = sandbox.run(modeldisk("checkpoint", shards.address()));
         assertThat(result.status()).isNotZero();
@@ -127,7 +127,7 @@ final class CheckpointIT {
     }
 
     @Test
-    void contradictingOptionsAreRefused() throws Exception {
+    void serveRefusesInvalidCheckpointOptions() throws Exception {
         assertThat(
             sandbox.run(modeldisk("serve", "--model", "m", "--size", SIZE, "--durability", "checkpoint")).output())
             .contains("--durability checkpoint needs a directory; give it with --state");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs a coordinator as a process. */
+/** Tests the coordinator, and shards that use it. Each of them runs in a separate process. */
 @Timeout(180)
 final class CoordinatorIT {
     @RegisterExtension
@@ -25,7 +25,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void coordinatorStopsAtASignalAndContinuesFromItsState() throws Exception {
+    void coordinatorRestartsWithItsStateAfterSigterm() throws Exception {
         for (int i = 0; i < 2; i++) {
             Running coordinator = coordinator();
             assertThat(coordinator.awaitLine("ready: "))
@@ -37,7 +37,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void addressThatOtherMachinesReachNeedsSecretsOrInsecure() throws Exception {
+    void coordinatorOnAnExternalAddressRequiresSecretsOrTheInsecureOption() throws Exception {
         Path secrets = sandbox.file("secrets", "peer learner aVeryLongSecretOfIts\n");
         Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
         Object[] command = {"coordinator", "--listen", "0.0.0.0:0", "--state", sandbox.path("zk")};
@@ -49,7 +49,9 @@ final class CoordinatorIT {
         assertThat(open.awaitLine("ready: ")).contains("coordinator on 0.0.0.0:");
     }
 
-    /** Starts a process for the only shard of a model, with short times. */
+    /**
+     * Starts a process that serves a shard, with short timeouts. Without the option --shard, it is the only shard of the model.
+     */
     private Running serve(String coordinator, Object... options) throws Exception {
         return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", "1MiB", "--aggregator", "sum",
             "--coordinator", coordinator, "--coordinator-session", "3s", "--replace-after", "1s"), Stream.of(options))
@@ -62,7 +64,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void nextProcessOfAShardReplacesTheFirstAfterItsPauseOrDeath() throws Exception {
+    void standbyReplacesAPausedOrKilledPrimary() throws Exception {
         String coordinator = address(coordinator());
         Running first = serve(coordinator);
         int port = Command.port(first);
@@ -94,7 +96,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void shardServesAgainWithItsWeightsWhenTheCoordinatorIsBack() throws Exception {
+    void shardServesAgainAfterTheCoordinatorRestarts() throws Exception {
         Running coordinator = coordinator();
         String address = address(coordinator);
         Running shard = serve(address);
@@ -153,7 +155,7 @@ final class CoordinatorIT {
     }
 
     @Test
-    void addressWithoutAModelOrWithoutAZooKeeperIsRefused() throws Exception {
+    void statusRefusesAnAddressWithoutAModelOrZooKeeper() throws Exception {
         String coordinator = address(coordinator());
         assertThat(sandbox.run(modeldisk("status", "modeldisk+zk://" + coordinator + "/m")).output())
             .startsWith("modeldisk status: the coordinator " + coordinator + " knows no model 'm'");

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Runs shards on an emulated GPU. */
+/** Tests shards on an emulated GPU. */
 @Timeout(180)
 final class DeviceIT {
     private static final String SIZE = "1MiB";
@@ -73,7 +73,7 @@ final class DeviceIT {
 
     @Tag("mount")
     @Test
-    void learnersWaitForTheNextProcessIfADeviceIsLost() throws Exception {
+    void learnerContinuesWhenAShardRestartsAfterALostDevice() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox.useDevice();
@@ -116,7 +116,7 @@ final class DeviceIT {
     }
 
     @Test
-    void shardWithoutADriverNamesTheMissingPartInOneLine() throws Exception {
+    void shardWithoutADriverReportsTheMissingLibraryInOneLine() throws Exception {
         assumeFalse(Files.exists(Path.of("/dev/nvidiactl")), "this machine has a driver");
         Running shard = sandbox.start("serve", Map.of("LD_LIBRARY_PATH", ""),
             modeldisk("serve", "--model", "m", "--size", SIZE, "--listen", "127.0.0.1:0", "--device", "cuda:0"));
@@ -135,7 +135,7 @@ final class DeviceIT {
         "--push-to=disk | must be one of auto, device, host",
         "--pull-from=disk | must be host or device",
         "--block-size=1MiB | free memory"})
-    void wrongOptionIsRefusedInWords(String option, String message) throws Exception {
+    void shardRefusesAWrongDeviceOptionWithTheReason(String option, String message) throws Exception {
         sandbox.useDevice();
         Running shard = sandbox.start("serve", Map.of("EMULATED_CUDA_MEGABYTES", "64"),
             modeldisk("serve", "--model", "m", "--size", SIZE, "--listen", "127.0.0.1:0", option));

@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests {@code modeldisk doctor} on this machine. */
+/** Tests {@code modeldisk doctor} on the machine of the test. */
 final class DoctorIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
@@ -18,7 +18,7 @@ final class DoctorIT {
     @Test
     void doctorExitsWithStatus1IfARequirementIsMissing() throws Exception {
         Result result = sandbox.run(modeldisk("doctor"));
-        // A mount over tcp needs nothing of shm, iser, cuda and limits.
+        // The requirements of a mount over tcp are only those of the groups java, fuse and tcp.
         boolean missing = result.output().lines().anyMatch(line -> line.matches("missing +(java|fuse|tcp) .*"));
 
         assertThat(result.output()).containsPattern("(ok|missing) +java +Java ").contains(missing
@@ -36,7 +36,7 @@ final class DoctorIT {
     }
 
     @Test
-    void doctorDescribesAGpuWithTheLibraryOfTheImage() throws Exception {
+    void doctorUsesTheJCudaLibraryOfTheImageToDescribeAGpu() throws Exception {
         Map<String, String> environment = new HashMap<>(EmulatedDriver.environment());
         Path temporary = sandbox.directory("temporary");
         environment.put("JDK_JAVA_OPTIONS", "-Djava.io.tmpdir=" + temporary);
@@ -45,12 +45,12 @@ final class DoctorIT {
         assertThat(output).containsPattern("ok +cuda +driver +CUDA 12.6").containsPattern("ok +cuda +cuda:0 +"
             + "cuda:0 \\(emulated 0\\), compute capability 7.0, 256 MiB of memory, 256 MiB free")
             .containsPattern("cuda:0 GPUDirect RDMA +the driver has dma-buf, nvidia_peermem is not loaded");
-        // JCuda copies its library to the temporary folder if it does not find the library in the image.
+        // If JCuda does not find its native library in the image, it extracts a copy to the temporary directory.
         assertThat(temporary).isDirectoryNotContaining("glob:**JCuda*");
     }
 
     @Test
-    void machineWithoutAUsableDriverMeetsTheRequirementsOfMounts() throws Exception {
+    void doctorDoesNotRequireACudaDriverForMounts() throws Exception {
         Result result = sandbox.run(Map.of("JDK_JAVA_OPTIONS", "-Dmodeldisk.cuda=off"), modeldisk("doctor"));
 
         assertThat(result.output())

@@ -6,14 +6,14 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
 
-/** The stand-in for NVIDIA's driver that the tests of aggregators/cuda use, in place of libcuda.so.1. */
+/** An emulation of NVIDIA's driver library libcuda.so.1. The source code is in the tests of aggregators/cuda. */
 final class EmulatedDriver {
     private static final Path BUILD = Path.of(System.getProperty("project.root"), "aggregators", "cuda", "src", "test",
         "native", "build");
 
     private EmulatedDriver() {}
 
-    /** The folder of the library, which is compiled once for all tests. */
+    /** Holds the folder of the emulated library, which is compiled once for all tests. */
     private static final class Built {
         static final Path FOLDER = build();
 
@@ -33,7 +33,10 @@ final class EmulatedDriver {
         }
     }
 
-    /** Returns the environment variables with which a command finds the library. Skips the test if this is not possible. */
+    /**
+     * Returns the environment variables with which a command loads the emulated library. Skips the test without gcc, or if JCuda
+     * does not support the processor.
+     */
     static Map<String, String> environment() {
         Programs.require("gcc", "gcc");
         assumeTrue(System.getProperty("os.arch").equals("amd64"), "JCuda has no native library for this processor");

@@ -13,12 +13,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that the smallest learners in deploy/examples train. deploy/verify runs the examples with PyTorch. */
+/** Tests the smallest learners in deploy/examples. deploy/verify tests the examples with PyTorch. */
 @Tag("mount")
 @Timeout(120)
 final class ExamplesIT {
     private static final Path EXAMPLES = Path.of(System.getProperty("project.root"), "deploy", "examples");
-    /** Not a multiple of the logical block size. */
+    /** The size of the model, which is not a multiple of the logical block size. */
     private static final int SIZE_BYTES = (1 << 20) + 5000;
     private static final String ITERATIONS = "3";
 
@@ -48,14 +48,15 @@ final class ExamplesIT {
     }
 
     /**
-     * Each case is a learner, an exchange, the first weight in iteration 3, and the weights after three steps. With overlap, the
-     * first two gradients are computed from the initial weights, the third one from the weights after one round.
+     * Each case consists of a learner, an exchange scheme, the first weight in iteration 3, and the final weights. With overlap,
+     * the learner computes the first two gradients from the initial weights, and the third gradient from the weights after one
+     * round.
      */
     @ParameterizedTest
     @CsvSource({"learner.c, direct, 0.75, 0.875", "learner.c, sync, 0.75, 0.875", "learner.pl, direct, 0.75, 0.875",
         "learner.pl, sync, 0.75, 0.875", "learner.sh, sync, -1, -1.5", "learner.py, sync, 0.75, 0.875",
         "learner.py, overlap, 0.5, 1.25"})
-    void learnerTrains(String name, String exchange, String third, float last) throws Exception {
+    void exampleLearnerTrainsToTheExpectedWeights(String name, String exchange, String third, float last) throws Exception {
         Path directory = mount(exchange);
         assertThat(sandbox.run(learner(name, directory)).succeeded())
             .containsPattern("3: the first weight (is|was) " + third);
@@ -76,7 +77,7 @@ final class ExamplesIT {
                 return new String[]{"perl", example(name), model, ITERATIONS};
             }
             case "learner.py" -> {
-                // This learner trains in mapped buffers.
+                // This learner uses the mapped buffers in the directory of the mount.
                 Programs.require("python3", "python3-numpy");
                 return new String[]{"/usr/bin/python3", example(name), directory.toString(), ITERATIONS};
             }

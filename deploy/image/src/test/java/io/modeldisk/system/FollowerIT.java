@@ -16,13 +16,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Mounts that follow two learners in bsp. */
+/** Tests followers, that is, read-only mounts, while two learners train with bsp. */
 @Timeout(300)
 @Tag("mount")
 final class FollowerIT {
     private static final Duration LONG = Duration.ofSeconds(150);
 
-    /** A learner that pushes ones until the weights have reached a target. Repeats an iteration after EIO and ESTALE. */
+    /**
+     * A learner that pushes gradients of ones until the weights reach a target. The learner repeats an iteration after EIO and
+     * ESTALE.
+     */
     private static final String LEARN = """
         import errno, os, sys, time
         import numpy as np
@@ -41,8 +44,9 @@ final class FollowerIT {
         """;
 
     /**
-     * A follower. With the aggregator sum and gradients of one, each weight is the version of its block. Prints each version that
-     * wakes it, and ends at a version or with the number of an error.
+     * A program that reads the model through a follower. It prints each version that wakes it, and exits at the last version, or
+     * prints the errno of a failed call and exits. With the aggregator sum and gradients of ones, each weight equals the version
+     * of its block.
      */
     private static final String FOLLOW = """
         import os, select, sys
@@ -58,7 +62,7 @@ final class FollowerIT {
                 number = int(os.pread(version, 100, 0))
                 with open(directory + '/model', 'rb') as file:
                     weights = np.frombuffer(file.read(), np.float32)
-                # Learners continue while the file is read, but never back to a version that was told before.
+                # The learners push during the read, so weights can be newer than the version, but not older.
                 assert sys.argv[3] == 'back' or weights.min() >= number, (number, weights.min())
                 print('version', number, flush=True)
         except OSError as failure:
@@ -113,7 +117,7 @@ final class FollowerIT {
 
     private static List<Integer> versions(Running follower) {
         String output = follower.output();
-        // The last line may not be complete.
+        // The last line might be incomplete.
         return output.substring(0, output.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith("version "))
             .map(line -> Integer.parseInt(line.substring(8))).toList();
     }
@@ -123,7 +127,7 @@ final class FollowerIT {
     }
 
     @Test
-    void followerSeesTheWeightsGoBackToACheckpointAndChangeAgain() throws Exception {
+    void followerContinuesAfterTheShardsGoBackToACheckpoint() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> running = List.of(serve(0, 0, "2MiB"), serve(1, 0, "2MiB"));
@@ -152,7 +156,7 @@ final class FollowerIT {
     }
 
     @Test
-    void followersThatAreStoppedOrKilledDelayNoRoundAndAreNoLearners() throws Exception {
+    void stoppedOrKilledFollowersDoNotDelayLearners() throws Exception {
         Shards shards = serveBoth();
         List<Path> directories = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -170,7 +174,7 @@ final class FollowerIT {
             assertThat(shard.path("followers").asInt()).isEqualTo(3);
             assertThat(shard.path("learners").findValuesAsText("learner")).containsExactlyInAnyOrder("l0", "l1");
         }
-        // The mount and the process of one follower are stopped in the middle of a read; those of another one are killed.
+        // Stops the mount and the program of the first follower in the middle of a read, and kills those of the second follower.
         signalMount(directories.get(0), "STOP");
         followers.get(0).signal("STOP");
         followers.get(1).signal("KILL");
@@ -192,7 +196,7 @@ final class FollowerIT {
     }
 
     @Test
-    void followerOfAModelThatHasChangedItsSizeGetsEstale() throws Exception {
+    void followerGetsEstaleAfterTheModelSizeChanges() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "2MiB", "--aggregator", "sum");

@@ -12,14 +12,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests {@code bench aggregator --device} with an emulated driver, and without one. */
+/** Tests {@code bench aggregator --device} with and without an emulated driver. */
 final class GpuBenchIT {
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
     @ParameterizedTest
     @CsvSource({"adam:lr=0.001,7", "assign,2"})
-    void everyMeasurementRunsOnAnEmulatedDeviceWithoutFigures(String aggregator, int bytesPerByte) throws Exception {
+    void benchOnAnEmulatedDeviceReportsEveryBlockSizeWithoutThroughput(String aggregator, int bytesPerByte) throws Exception {
         Path json = sandbox.path("gpu.json");
         String text = sandbox.run(EmulatedDriver.environment(), modeldisk("bench", "aggregator", "--device",
             "cuda:0", "--aggregator", aggregator, "--out", json)).succeeded();
@@ -37,7 +37,7 @@ final class GpuBenchIT {
     @CsvSource({"cuda:1,sgd:lr=1,there is no device cuda:1; this machine has only cuda:0",
         "gpu,sgd:lr=1,the device \"gpu\" must be a kind and a number",
         "cuda:0,null,the aggregator null does nothing on a device"})
-    void deviceOrAggregatorThatCannotBeMeasuredIsRefused(String device, String aggregator, String message)
+    void benchRefusesADeviceOrAggregatorThatItCannotMeasure(String device, String aggregator, String message)
         throws Exception {
         Result result = sandbox.run(EmulatedDriver.environment(), modeldisk("bench", "aggregator", "--device",
             device, "--aggregator", aggregator));
@@ -47,7 +47,7 @@ final class GpuBenchIT {
     }
 
     @Test
-    void machineWithoutADriverIsNamed() throws Exception {
+    void benchReportsThatCudaIsNotAvailable() throws Exception {
         Result result = sandbox.run(Map.of("JDK_JAVA_OPTIONS", "-Dmodeldisk.cuda=off"),
             modeldisk("bench", "aggregator", "--device", "cuda:0"));
 

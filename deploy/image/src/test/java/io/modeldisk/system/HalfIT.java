@@ -28,7 +28,9 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Trains the quickstart's classifier of digits with the types of {@code mount --dtype}, with two shards and two learners. */
+/**
+ * Trains the digit classifier of the quickstart with each value of {@code mount --dtype}, on two shards and with two learners.
+ */
 @Tag("mount")
 @Timeout(600)
 @Execution(ExecutionMode.SAME_THREAD)
@@ -38,9 +40,9 @@ final class HalfIT {
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
     private static final int WEIGHTS = 38_410;
-    /** The time for one training. */
+    /** The longest time that one training is allowed to take. */
     private static final Duration TRAINING = Duration.ofMinutes(3);
-    /** With more threads, numpy would take the processors from the mounts and shards. */
+    /** With more threads, numpy would leave too little processor time for the mounts and shards. */
     private static final Map<String, String> ONE_THREAD = Map.of("OPENBLAS_NUM_THREADS", "1", "PYTHONDONTWRITEBYTECODE",
         "1");
 
@@ -48,10 +50,10 @@ final class HalfIT {
     private final Sandbox sandbox = new Sandbox();
 
     /**
-     * The result of a training.
+     * The result of one training.
      *
      * @param accuracy the fraction of the held-out images that the model classifies correctly
-     * @param movedBytes the bytes of all gradients and weights in commands between the mounts and the shards
+     * @param movedBytes the sum of the bytes that learners pushed and pulled, as the shards count them
      * @param fileBytes the size of the file {@code model}
      */
     private record Outcome(double accuracy, long movedBytes, long fileBytes) {}
@@ -125,7 +127,7 @@ final class HalfIT {
         }
         Outcome whole = results.get("f32");
         assertThat(whole.accuracy).isGreaterThan(0.95);
-        // The pulls at the open, and a push and a pull of each learner in each iteration.
+        // Each learner pushes and pulls the whole model in each iteration, and pulls it once more when it opens the model.
         assertThat(whole.movedBytes).isGreaterThan(2L * LEARNERS * ITERATIONS * Float.BYTES * WEIGHTS);
         for (String dtype : List.of("bf16", "f16")) {
             Outcome half = results.get(dtype);
@@ -137,7 +139,7 @@ final class HalfIT {
 
     @ParameterizedTest
     @CsvSource({"bf16, overlap, mapped/control, kernel", "f16, direct, model, jnr"})
-    void learnerTrainsWithEachExchangeFileAndBinding(String dtype, String exchange, String file, String binding)
+    void halfPrecisionLearnerTrainsWithOverlapAndDirect(String dtype, String exchange, String file, String binding)
         throws Exception {
         Outcome result = train(dtype, exchange, file, binding, ITERATIONS / 4);
         assertThat(result.accuracy).isGreaterThan(0.85);

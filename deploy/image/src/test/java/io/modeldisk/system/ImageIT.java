@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests which libraries of the image are on the class path of each subcommand. */
+/** Tests the libraries and the ahead-of-time caches of the image. */
 final class ImageIT {
     private static final Path LIB = Path.of(System.getProperty("project.root"), "deploy/image/target/modeldisk/lib");
     private static final String OPTIONAL = "(?i)(bench|xchart|VectorGraphics2D|HdrHistogram|grpc|guava|perfmark|gson"
@@ -31,7 +31,7 @@ final class ImageIT {
     }
 
     @Test
-    void librariesOfBenchmarksAndJnrAreNotOnTheClassPathOfServeAndMount() throws IOException {
+    void librariesOfBenchmarksAndJnrAreInSeparateFolders() throws IOException {
         assertThat(jars(LIB)).anyMatch(name -> name.startsWith("command-")).noneMatch(name -> name.matches(OPTIONAL));
         assertThat(jars(LIB.resolve("bench"))).anyMatch(name -> name.startsWith("bench-"))
             .noneMatch(name -> name.contains("jnr"));
@@ -39,7 +39,7 @@ final class ImageIT {
     }
 
     @Test
-    void mountWithJnrButWithoutItsLibrariesIsRefused() throws Exception {
+    void mountRefusesTheJnrBindingWithoutItsLibraries() throws Exception {
         sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
         sandbox.run("rm", "-r", sandbox.path("image/lib/jnr").toString()).succeeded();
         Result mounted = sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "mount", "--binding", "jnr",
@@ -49,7 +49,7 @@ final class ImageIT {
     }
 
     @Test
-    void onlyTheNativeLibraryOfJCudaForTheDriverIsInTheImage() throws IOException {
+    void imageContainsOnlyTheDriverLibraryOfJCuda() throws IOException {
         assertThat(jars(LIB)).anyMatch(name -> name.startsWith("aggregators-cuda-"))
             .anyMatch(name -> name.startsWith("jcuda-1"));
         try (Stream<Path> files = Files.walk(LIB)) {
@@ -70,7 +70,7 @@ final class ImageIT {
             .contains("libjvm.so").doesNotContain("libJCuda", "libcuda");
     }
 
-    /** Returns the lines of the classes that a command loads. With help, the command ends at once. */
+    /** Runs a command that exits at once, such as {@code --help}, and returns Java's log of the loaded classes. */
     private String classes(Path image, String javaOptions, String... arguments) throws Exception {
         Path classes = sandbox.path("classes.log");
         List<String> command = new ArrayList<>(List.of(image.resolve("bin/modeldisk").toString()));
@@ -82,20 +82,20 @@ final class ImageIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"--help", "serve --help", "mount --help", "bench --help", "coordinator --help"})
-    void commandsUseTheirAheadOfTimeCache(String arguments) throws Exception {
+    void commandUsesItsAheadOfTimeCache(String arguments) throws Exception {
         assertThat(classes(LIB.getParent(), "", arguments.split(" ")))
             .contains("io.modeldisk.command.Main source: shared objects file",
                 "picocli.CommandLine source: shared objects file");
     }
 
     @Test
-    void helpDoesNotStartTheLog() throws Exception {
+    void helpDoesNotInitializeLogging() throws Exception {
         assertThat(classes(LIB.getParent(), "-XX:AOTMode=off", "--help")).contains("io.modeldisk.command.ServeCommand ")
             .doesNotContain("org.apache.logging.log4j.core.LoggerContext ");
     }
 
     @Test
-    void imageIsMovedWithItsCaches() throws Exception {
+    void copiedImageUsesItsCaches() throws Exception {
         sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
         assertThat(classes(sandbox.path("image"), "", "--version"))
             .contains("io.modeldisk.command.Main source: shared objects file");
@@ -103,9 +103,9 @@ final class ImageIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"touch", "printf ' ' >>"})
-    void cacheOfOtherLibrariesIsIgnoredSilently(String change) throws Exception {
+    void commandSilentlyIgnoresACacheAfterALibraryChange(String change) throws Exception {
         sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
-        // A space at the end of a jar file changes its size, and Java reads the file as before.
+        // A space appended to a jar file changes the size of the file, but Java can still read the file.
         sandbox.shell("cd \"$1\"/lib && %s command-*.jar && touch command.aot".formatted(change)
             + (change.equals("touch") ? " -d yesterday" : ""), sandbox.path("image")).succeeded();
         assertThat(classes(sandbox.path("image"), "", "--version"))

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Kills shards with SIGKILL while learners train, loses everything that the shards have not synchronized, and starts the shards
- * again. The learners and their mounts continue.
+ * Kills shards with SIGKILL while learners train, discards all data that the shards have not synchronized to the disk, and starts
+ * the shards again. The learners and their mounts continue.
  */
 @Timeout(240)
 @Tag("mount")
@@ -27,8 +27,8 @@ final class JournalIT {
     private static final int ROUNDS = 40;
 
     /**
-     * Pushes rounds of which each value is the round number. With bsp, checks the weights before each push. Prints the number of
-     * each round.
+     * A learner. All values of a gradient are the round number. With bsp, the learner checks the weights before each push. It
+     * prints the number of each completed round.
      */
     static final String TRAIN = """
         import os, sys
@@ -59,7 +59,7 @@ final class JournalIT {
     private CrashDisk disk;
 
     private CrashDisk disk() throws IOException {
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount the test disk");
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount the test disk; run the tests as root");
         disk = sandbox.closeAfterwards(CrashDisk.mount(sandbox.directory("disk")));
         return disk;
     }
@@ -107,7 +107,7 @@ final class JournalIT {
         Programs.require("python3", "python3-numpy");
     }
 
-    private void trainingGoesOn(String consistency, float expected) throws Exception {
+    private void assertTrainingContinues(String consistency, float expected) throws Exception {
         require();
         disk();
         Object[] options = {"--durability", "journal", "--consistency", consistency, "--learners", "2",
@@ -134,17 +134,17 @@ final class JournalIT {
     }
 
     @Test
-    void bspGoesOnWithoutLossAfterTheMachineHasCrashedAndOneShardWasKilled() throws Exception {
-        trainingGoesOn("bsp", ROUNDS * (ROUNDS + 1) / 2);
+    void bspTrainingContinuesWithoutLossAfterACrashOfTheMachine() throws Exception {
+        assertTrainingContinues("bsp", ROUNDS * (ROUNDS + 1) / 2);
     }
 
     @Test
-    void aspContinuesWithoutLossAfterTheMachineHasCrashedAndOneShardWasKilled() throws Exception {
-        trainingGoesOn("asp", ROUNDS * (ROUNDS + 1));
+    void aspTrainingContinuesWithoutLossAfterACrashOfTheMachine() throws Exception {
+        assertTrainingContinues("asp", ROUNDS * (ROUNDS + 1));
     }
 
     @Test
-    void checkpointSurvivesTheCrashOfTheMachine() throws Exception {
+    void checkpointSurvivesACrashOfTheMachine() throws Exception {
         require();
         disk();
         Object[] options = {"--consistency", "bsp", "--checkpoint-every", "1h"};
@@ -161,7 +161,7 @@ final class JournalIT {
     }
 
     @Test
-    void damagedJournalIsRefusedWithTheReason() throws Exception {
+    void shardRefusesADamagedJournalWithTheReason() throws Exception {
         require();
         disk();
         Object[] options = {"--durability", "journal", "--consistency", "asp", "--checkpoint-every", "1h"};

@@ -23,9 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests two shards, two mounts and two learners, each in a separate process. Every value of every gradient is 1, and the learning
- * rate is 1. In bsp, each applied round decreases every weight by 1. In asp and ssp, the weights of one learner may lack rounds
- * of the other learner.
+ * Kills learners and mounts while two learners train on two shards. Each of them is a separate process. All gradient values are
+ * 1, and the learning rate is 1. With bsp, each round therefore decreases every weight by 1. With asp and ssp, the weights that a
+ * learner pulls might lack rounds of the other learner.
  */
 @Tag("mount")
 @Timeout(300)
@@ -36,8 +36,8 @@ final class KilledLearnerIT {
     private static final int PAUSE_S = 6;
 
     /**
-     * A learner that pushes ones until the file {@code stop} exists. The learner checks that all values of a logical block are
-     * equal, in bsp those of the whole model, and that no update is lost.
+     * A learner that pushes gradients of ones until the file {@code stop} exists. The learner checks that no update is lost, and
+     * that all weights of a logical block are equal. With bsp, it checks that all weights of the model are equal.
      */
     private static final String LEARNER = """
         import os, struct, sys, time
@@ -66,7 +66,7 @@ final class KilledLearnerIT {
             if before and any(now < then for now, then in zip(values, before)):
                 sys.exit('an update was lost')
             done, before = done + 1, values
-            # Leaves the processors to the other processes of the test.
+            # The pause leaves processor time for the other processes of the test.
             time.sleep(0.02)
             print('round', done, flush=True)
         print('finished', flush=True)
@@ -141,16 +141,16 @@ final class KilledLearnerIT {
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Waits until the learner has pushed a random number of rounds and is somewhere within the next one. */
+    /** Waits until the learner has pushed a random number of rounds, and then for a random fraction of the next round. */
     private static void awaitRandomPlace(Running learner, Random random) throws Exception {
         awaitRounds(learner, 3 + random.nextInt(10));
         TimeUnit.MICROSECONDS.sleep(random.nextInt(20_000));
     }
 
-    /** The processes are killed at random times within a round. The seed determines the times. */
+    /** The test kills processes at random times within a round. The seed determines these times. */
     @ParameterizedTest
     @CsvSource({"ssp:0, sync, 1", "ssp:1, overlap, 2", "ssp:2, direct, 3", "bsp, sync, 4", "bsp, overlap, 5"})
-    void otherLearnersContinueWhenALearnerAndItsMountAreKilledAndReplaced(String mode, String scheme, long seed)
+    void learnerContinuesWhenAnotherLearnerAndItsMountAreKilled(String mode, String scheme, long seed)
         throws Exception {
         Random random = new Random(seed);
         serve(mode, scheme, 0, LEASE_S);
@@ -187,7 +187,7 @@ final class KilledLearnerIT {
         }
     }
 
-    /** Returns the number of tasks that wait on the shards, as the mount's status reports it. */
+    /** Returns the number of commands that wait in the shards, according to {@code status.json} of the mount. */
     private long waiting(int mount) throws Exception {
         long waiting = 0;
         String text = Files.readString(sandbox.path("d" + mount).resolve("status.json"));
@@ -234,9 +234,9 @@ final class KilledLearnerIT {
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).doesNotContain("stopped");
     }
 
-    /** The learner computes while the shard is paused. The learner's session is idle when the shard continues. */
+    /** The learner computes while the shards are paused, so its sessions are idle when the shards continue. */
     @Test
-    void shardPausedForTwiceTheLeaseKeepsItsLearners() throws Exception {
+    void shardKeepsItsLearnersAfterAPauseOfTwiceTheLease() throws Exception {
         serve("ssp:1", "overlap", 0, PAUSE_S / 2);
         mount(0);
         Path slow = sandbox.file("slow.py", SLOW_LEARNER);
@@ -250,16 +250,16 @@ final class KilledLearnerIT {
         for (Running shard : processes) {
             shard.signal("CONT");
         }
-        // During this sleep, the shards check the leases. The shards must not count the pause as silence of the learner.
+        // During this sleep, the shards check the leases. They must not treat their own pause as silence of the learner.
         TimeUnit.SECONDS.sleep(PAUSE_S / 2);
         sandbox.file("go", "");
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
         assertThat(learner.output()).endsWith("finished\n");
     }
 
-    /** Two shards restart with swapped addresses while a mount is in use. No block may be pushed to the wrong shard. */
+    /** Two shards restart with swapped addresses while a mount is in use. The mount must not push a block to the wrong shard. */
     @Test
-    void mountRefusesShardsThatHaveSwappedTheirAddresses() throws Exception {
+    void mountRefusesShardsWithSwappedAddresses() throws Exception {
         serve("asp", "overlap", 0, LEASE_S);
         Running mount = mount(0, "--reconnect", 60);
         Running learner = learner(0);

@@ -38,8 +38,8 @@ final class LargeModelIT {
     }
 
     /**
-     * Joins all learners, one after another. Each learner disconnects without leaving, because this JVM has too little heap
-     * for 64 learners at one time.
+     * Joins all learners, one after another. Each learner disconnects without leaving the training, because the heap of this JVM
+     * is too small for 64 connected learners.
      */
     private void joinAll(Shards shards) throws Exception {
         NetworkPath path = sandbox.closeAfterwards(new NetworkPath(shards.ports().getFirst()));

@@ -52,7 +52,7 @@ final class LifecycleIT {
     }
 
     @Test
-    void statusRefusesADirectoryOnWhichNothingIsMounted() throws Exception {
+    void statusRefusesADirectoryThatIsNotMounted() throws Exception {
         Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
         assertThat(result.status()).isNotZero();
         assertThat(result.output()).contains("no model is mounted on", "status.json does not exist");
@@ -74,10 +74,10 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void backgroundMountPrintsOneLineAndContinuesAfterItsParentHasExited() throws Exception {
+    void backgroundMountContinuesAfterItsParentExits() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        // The call returns when no process has the output of the command open.
+        // This call returns only after every process has closed the output of the command.
         Result result = sandbox.run(modeldisk("mount", launch().address(), directory, "--learner", "l1"));
         assertThat(result.succeeded().lines()).singleElement().asString()
             .startsWith("ready: model m (1 MiB, 1 shard, asp) mounted on " + directory).endsWith("learner l1");
@@ -85,12 +85,12 @@ final class LifecycleIT {
         assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         assertThat(sandbox.mounts()).isEmpty();
-        assertThat(sandbox.processes()).as("processes of the mount after unmount has returned").isEmpty();
+        assertThat(sandbox.processes()).as("processes of the mount after the command unmount has returned").isEmpty();
     }
 
     @Test
     @Tag("mount")
-    void backgroundMountKeepsNoFileAndNoDirectoryOfItsCaller() throws Exception {
+    void backgroundMountReleasesTheFilesAndDirectoryOfItsCaller() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Path caller = sandbox.directory("caller");
@@ -111,7 +111,9 @@ final class LifecycleIT {
         assertThat(caller.resolve("mount.log")).content().contains("closed the model without a successful fsync");
     }
 
-    /** Returns the file of a descriptor in /proc; the descriptor itself if it was closed meanwhile. */
+    /**
+     * Returns the file to which a descriptor in /proc refers, or the path of the descriptor itself if the process has closed it.
+     */
     private static Path target(Path descriptor) {
         try {
             return Files.readSymbolicLink(descriptor);
@@ -121,7 +123,7 @@ final class LifecycleIT {
     }
 
     @Test
-    void mountFailsIfItsProcessDiesWhenItIsReady() throws Exception {
+    void mountCommandFailsIfItsProcessExitsAfterTheReadyLine() throws Exception {
         Path java = sandbox.directory("jdk/bin").resolve("java");
         sandbox.file("jdk/release", "JAVA_VERSION=\"25\"\n");
         Files.writeString(java, "#!/bin/sh\necho 'ready: model m'\nexit 3\n");
@@ -151,7 +153,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void processOfAMountExitsWhenFusermountUnmountsTheDirectory() throws Exception {
+    void mountProcessExitsWhenFusermountUnmountsTheDirectory() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
@@ -163,12 +165,12 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void userMountsWithFusermount() throws Exception {
+    void unprivilegedUserMountsWithFusermount() throws Exception {
         Programs.requireMounting();
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user");
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user; run the tests as root");
         Path directory = sandbox.directory("d");
         sandbox.shell("chmod 755 \"$1\"/.. && chown 65534 \"$1\"", directory).succeeded();
-        assumeTrue(asOther(modeldisk("--version")).status() == 0, "other users cannot read the directory of the build");
+        assumeTrue(asOther(modeldisk("--version")).status() == 0, "other users cannot read the build directory, so they cannot run modeldisk");
         Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
         asOther(modeldisk("mount", shards.address(), directory)).succeeded();
         assertThat(sandbox.run("findmnt", "-no", "SOURCE", directory.toString()).succeeded().strip())
@@ -203,10 +205,10 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void unmountNamesAProcessThatKeepsTheMountInItsMountNamespace() throws Exception {
+    void unmountReportsTheProcessWhoseNamespaceKeepsTheMount() throws Exception {
         Programs.requireMounting();
         Programs.require("unshare", "util-linux");
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can create a mount namespace");
+        assumeTrue(System.getProperty("user.name").equals("root"), "only root can create a mount namespace; run the tests as root");
         Path directory = sandbox.directory("d");
         Running mount = Command.mount(sandbox, launch(), directory);
         mount.awaitLine("ready: ");
@@ -224,7 +226,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void readFailsAndUnmountSucceedsAfterTheShardIsKilled() throws Exception {
+    void unmountSucceedsAfterTheShardIsKilled() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
@@ -243,7 +245,7 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
-    void mountReplacesTheMountOfAKilledProcess() throws Exception {
+    void newMountReplacesTheMountOfAKilledProcess() throws Exception {
         Programs.requireMounting();
         Shards shards = launch();
         Path directory = sandbox.directory("d");

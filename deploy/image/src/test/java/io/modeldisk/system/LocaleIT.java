@@ -25,8 +25,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Runs the command in locales whose digits or letters are not those of English, and in locales without UTF-8. The Java runtime of
- * the packages has no data of other locales, but a JDK has.
+ * Tests the command in locales whose digits or letters differ from those of English, and in locales without UTF-8. The tests run
+ * on a JDK, because the Java runtime in the Debian packages contains no data of such locales.
  */
 @Timeout(240)
 final class LocaleIT {
@@ -42,7 +42,7 @@ final class LocaleIT {
 
     @ParameterizedTest
     @CsvSource({"ar_EG,checkpoint", "fa_IR,journal", "tr_TR,journal"})
-    void restartContinuesWithTheSameBits(String locale, String durability) throws Exception {
+    void restartedShardHasIdenticalWeightsInEveryLocale(String locale, String durability) throws Exception {
         Path state = sandbox.path("state");
         String[] serve = modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--size", SIZE_BYTES,
             "--aggregator", "adam:lr=0.1", "--state", state, "--durability", durability, "--checkpoint-every", "1h");
@@ -70,7 +70,10 @@ final class LocaleIT {
         }
     }
 
-    /** Runs a command in a locale, with the path of a directory whose name has a letter that ASCII does not have. */
+    /**
+     * Returns a shell command that runs in this locale. In the command, {@code $dir} is a directory whose name contains a letter
+     * that is not in ASCII, and {@code $2} is modeldisk.
+     */
     private String[] inAccentedDirectory(String locale, String command) {
         return new String[]{"bash", "-c",
             "unset LANG LC_CTYPE; export LC_ALL=" + locale + "; dir=$1/$'\\303\\251tat'; " + command,
@@ -79,7 +82,7 @@ final class LocaleIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"C", "C.UTF-8", "xx_YY.UTF-8"})
-    void pathWithAccentsIsUsedInEveryLocale(String locale) throws Exception {
+    void shardUsesAStateDirectoryWithAccentsInEveryLocale(String locale) throws Exception {
         Running shard = sandbox.start("serve", inAccentedDirectory(locale,
             "exec \"$2\" serve --listen 127.0.0.1:0 --model m --size 1MiB --state \"$dir\""));
         Command.port(shard);
@@ -88,7 +91,7 @@ final class LocaleIT {
 
     @Test
     @Tag("mount")
-    void mountOnAPathWithAccentsIsUnmountedInAnotherLocale() throws Exception {
+    void unmountFindsADirectoryWithAccentsFromAnotherLocale() throws Exception {
         Programs.requireMounting();
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
         for (String[] locales : new String[][]{{"C.UTF-8", "C"}, {"C", "C.UTF-8"}}) {
@@ -101,7 +104,7 @@ final class LocaleIT {
 
     @Test
     @Tag("mount")
-    void jnrFindsItsLibraryInALocaleWithOtherDigits() throws Exception {
+    void jnrBindingMountsInALocaleWithNonLatinDigits() throws Exception {
         Programs.requireMounting();
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
         Path directory = sandbox.directory("m");

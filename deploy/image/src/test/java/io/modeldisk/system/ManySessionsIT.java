@@ -14,7 +14,7 @@ import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests one shard that has the default memory limits and 256 sessions. */
+/** Tests many sessions with one shard, which has the default memory limits. */
 final class ManySessionsIT {
     private static final int SESSIONS = 256;
     private static final int REQUEST_BYTES = 256 << 10;
@@ -25,13 +25,13 @@ final class ManySessionsIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
 
-    /** A session fails if the shard refuses one of its commands. */
+    /** If the shard refuses a command, the session of this command fails, and so does the test. */
     @Test
-    void allSessionsFinishWithoutRefusedCommands() throws Exception {
+    void shardRefusesNoCommandOf256Sessions() throws Exception {
         assertAllFinish(SESSIONS, 0);
     }
 
-    /** 96 sessions request data and do not read it. The shard does not have enough buffers for all 96 sessions. */
+    /** 96 sessions request data and do not read it. The shard has too few buffers to serve all 96 sessions at once. */
     @Test
     void sessionsThatDoNotReadDoNotDelayOtherSessions() throws Exception {
         assertAllFinish(8, 96);

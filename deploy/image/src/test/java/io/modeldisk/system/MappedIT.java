@@ -36,15 +36,16 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests that no byte is copied between the gradient that a learner stores into a map, and the aggregator of a shard. */
+/** Tests that the aggregator of a shard reads gradients directly from the memory that the learner has mapped, without a copy. */
 @Tag("mount")
 @Timeout(180)
 final class MappedIT {
     private static final int SIZE = 3 << 20;
 
     /**
-     * A learner that stores a number of its own in the gradient of each set, waits for a file, stores 0.5 * (n + 1) in iteration
-     * n, and at last a gradient of zero. Prints the weights, and exits when the file has gone.
+     * A learner. First it fills the gradient buffer of each set with another number, MARK plus the number of the set. After the
+     * file {@code go} exists, it trains: the gradient in iteration n is 0.5 * (n + 1), and the last gradient is zero. Then it
+     * prints a weight, and exits when the file is deleted.
      */
     private static final String LEARNER = """
         import os, sys, time
@@ -67,13 +68,13 @@ final class MappedIT {
         """;
 
     private static final int ITERATIONS = 4;
-    /** The first number in the gradient of set 0 at the end. */
+    /** The value in the gradient buffer of set 0 before the training; MARK in the learner. */
     private static final float MARK = 12345;
 
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
-    /** Adds gradients to the weights, and counts the bytes that it reads from each range of memory. */
+    /** An aggregator that adds gradients to the weights, and counts the bytes that it reads at each address. */
     private static final class Counting implements Aggregator {
         private final Map<Long, LongAdder> bytesAt = new ConcurrentHashMap<>();
 
@@ -93,7 +94,10 @@ final class MappedIT {
             return bytesAt.values().stream().mapToLong(LongAdder::sum).sum();
         }
 
-        /** Returns the number of bytes that were read from each memfd, by its inode, and from other memory, by the key 0. */
+        /**
+         * Returns the numbers of bytes that the aggregator has read from each memfd. The key is the inode of the memfd; 0 stands
+         * for other memory.
+         */
         Map<Long, Long> bytesByInode() throws Exception {
             Map<Long, Long> found = new HashMap<>();
             List<Range> ranges = Range.ofMemfds(ProcessHandle.current().pid());
@@ -103,7 +107,7 @@ final class MappedIT {
         }
     }
 
-    /** A range of addresses at which a process has mapped a memfd of modeldisk. */
+    /** An address range at which a process has mapped a memfd of modeldisk. */
     private record Range(long from, long end, long inode) {
         private static final Pattern LINE = Pattern
             .compile("([0-9a-f]+)-([0-9a-f]+) \\S+ \\S+ \\S+ (\\d+) +/memfd:modeldisk.*");
@@ -126,7 +130,7 @@ final class MappedIT {
         }
     }
 
-    /** Returns the memfd inodes of a process whose first float32 is this number. */
+    /** Returns the inodes of those memfds of a process that begin with this float32. */
     private static List<Long> memfdsWith(float number, long pid) throws Exception {
         List<Long> inodes = new ArrayList<>();
         try (Stream<Path> descriptors = Files.list(Path.of("/proc", Long.toString(pid), "fd"))) {
@@ -146,7 +150,7 @@ final class MappedIT {
 
     @ParameterizedTest
     @CsvSource({"sync, 1", "overlap, 2"})
-    void aggregatorReadsTheMemoryThatTheLearnerHasMapped(String exchange, int sets) throws Exception {
+    void aggregatorReadsGradientsFromTheMemoryThatTheLearnerMapped(String exchange, int sets) throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         Counting aggregator = new Counting();
@@ -180,7 +184,7 @@ final class MappedIT {
     }
 
     @Test
-    void trainingBenchComparesReadAndWriteWithMappedBuffers() throws Exception {
+    void trainingBenchMeasuresMappedBuffersBesideReadAndWrite() throws Exception {
         Programs.requireMounting();
         Path json = sandbox.path("through.json");
         sandbox.run(

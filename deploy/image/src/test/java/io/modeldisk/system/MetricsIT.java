@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The metrics of running processes, and the alerts and the dashboard that use them, checked with promtool. */
+/** Tests the metrics of running processes, and checks the alerts and the dashboard with promtool. */
 @Timeout(400)
 final class MetricsIT {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
@@ -34,12 +34,12 @@ final class MetricsIT {
     private static final Duration LONG = Duration.ofSeconds(150);
     private static final Pattern SAMPLE = Pattern.compile("(?m)^([a-z]\\w*)[{ ]");
     private static final Pattern NAME = Pattern.compile("\\b(modeldisk|jvm|process|system)(_[a-z0-9]+)+\\b");
-    /** The metrics that only a shard with some hundred learners or with a GPU has; {@code PrometheusTextTest} has one. */
+    /** The metrics that only a shard with hundreds of learners or with a GPU exports. {@code PrometheusTextTest} tests them. */
     private static final Set<Metric> RARE = EnumSet.of(Metric.LEARNERS_LEFT_OUT, Metric.DEVICE_PUSHES);
-    /** Words of the same form that are no metrics. */
+    /** Words that match {@code NAME} but are not metrics. */
     private static final Set<String> OTHERS = Set.of("modeldisk_torch");
 
-    /** A learner that ends some iterations, one of them with a NaN, and then computes until it is killed. */
+    /** A learner that completes a number of iterations and then sleeps until it is killed. One of the gradients is NaN. */
     private static final String LEARNER = """
         import os, sys, time
         import numpy as np
@@ -61,7 +61,10 @@ final class MetricsIT {
             mount.resolve("model").toString(), Integer.toString(iterations));
     }
 
-    /** Starts a shard with a journal and two learners, of which one is behind. Returns the processes with --admin. */
+    /**
+     * Starts a shard with a journal, and two learners, one of which falls behind. Returns the admin servers of the shard and of
+     * one mount, by name.
+     */
     private Map<String, Admin> trained() throws Exception {
         Running shard = Command.serve(sandbox, "--model", "trained", "--size", "256KiB", "--consistency", "ssp:3",
             "--learners", "2",
@@ -81,7 +84,7 @@ final class MetricsIT {
             Admin.of(sandbox, mount, READY));
     }
 
-    /** Starts a shard with a backup. Returns both processes. */
+    /** Starts a primary and a backup. Returns the admin servers of both, by name. */
     private Map<String, Admin> replicated() throws Exception {
         String coordinator = Command.coordinator(sandbox, ANY).awaitLine(READY).replaceFirst(".* on ([^,]*),.*", "$1");
         Object[] options = {"--model", "replicated", "--size", "256KiB", "--learners", "2", "--consistency", "bsp",
@@ -105,7 +108,7 @@ final class MetricsIT {
 
     @Test
     @Tag("mount")
-    void everyMetricIsInALiveProcessAndPromtoolFindsNoFault() throws Exception {
+    void runningProcessesExportEveryMetric() throws Exception {
         Programs.requireMounting();
         Programs.require("promtool", "prometheus");
         Programs.require("curl", "curl");
@@ -115,7 +118,7 @@ final class MetricsIT {
 
         Set<String> live = new TreeSet<>();
         Set<String> missing = new TreeSet<>();
-        await(() -> "every declared metric is in a live process; missing: " + missing, LONG, () -> {
+        await(() -> "the processes export every declared metric; these are missing: " + missing, LONG, () -> {
             for (Map.Entry<String, Admin> process : processes.entrySet()) {
                 texts.put(process.getKey(), process.getValue().get("/metrics").body());
             }
@@ -135,7 +138,7 @@ final class MetricsIT {
         }
     }
 
-    /** Returns the names of metrics in the documents, the alerts and the dashboard, without those of a large shard. */
+    /** Returns the names of the metrics in the documentation, the alerts and the dashboard, without those in {@code RARE}. */
     private static Set<String> named() throws Exception {
         Set<String> names = new TreeSet<>();
         for (Path place : List.of(ROOT.resolve("docs"), FILES)) {
@@ -151,7 +154,7 @@ final class MetricsIT {
     }
 
     @Test
-    void promtoolAcceptsTheAlertsAndTheirTests() throws Exception {
+    void promtoolAcceptsTheAlertsAndRunsTheirTests() throws Exception {
         Programs.require("promtool", "prometheus");
 
         assertThat(sandbox.run("promtool", "check", "rules", FILES.resolve("alerts.yml").toString()).succeeded())

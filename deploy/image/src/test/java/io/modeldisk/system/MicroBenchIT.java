@@ -17,8 +17,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Runs the micro-benchmarks of {@code bench protocol} with the shortest possible measurements. The tests check that results
- * exist, but not how good they are.
+ * Tests the micro-benchmarks of {@code bench protocol} with very short measurements. The tests check that results exist, but not
+ * their values.
  */
 // The tests run one after another, because each test starts several processes.
 @Execution(ExecutionMode.SAME_THREAD)

@@ -26,7 +26,7 @@ final class MountIT {
     private static final int SIZE_BYTES = (4 << 20) + 5000;
     private static final int WHOLE_BYTES = 4 << 20;
 
-    /** A learner that reads the weights and pushes a gradient of ones, three times. The final weights are -3. */
+    /** A learner in shell. It reads the weights and pushes a gradient of ones three times, so the final weights are -3. */
     private static final String SHELL_LEARNER = """
         set -e
         perl -e 'print pack("f<", 1) x ($ARGV[0] / 4)' "$(stat -c %s "$1")" > "$2"
@@ -60,7 +60,7 @@ final class MountIT {
         assertThat(Arrays.mismatch(all, wanted)).as("index of the first weight that is not %s", expected).isEqualTo(-1);
     }
 
-    /** ExamplesIT has learners in C, Perl and Python. */
+    /** {@code ExamplesIT} tests learners in C, Perl and Python. */
     @ParameterizedTest
     @CsvSource({"direct, none", "sync, crc32c", "overlap, none"})
     void shellLearnerTrainsThroughAMount(String exchange, String digests) throws Exception {
@@ -72,7 +72,7 @@ final class MountIT {
 
     @Test
     @Tag("peer")
-    void fioReadsBackItsWritesToTheWeights() throws Exception {
+    void fioReadsBackWhatItWroteToTheWeights() throws Exception {
         Path directory = mount("direct");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bs=64k", "--verify=crc32c", "--verify_fatal=1");
         fio(directory.resolve("weights"), "--rw=randwrite", "--bsrange=4k-1m", "--blockalign=4k", "--verify=crc32c",
@@ -82,7 +82,7 @@ final class MountIT {
     @ParameterizedTest
     @Tag("peer")
     @ValueSource(strings = {"4k", "1m"})
-    void fioPullsAndPushesWith16RequestsInFlight(String bytes) throws Exception {
+    void fioPushesAndPullsTheModelWith16RequestsInFlight(String bytes) throws Exception {
         Path directory = mount("direct");
         fio(directory.resolve("model"), "--rw=read", "--bs=" + bytes);
         fio(directory.resolve("model"), "--rw=write", "--bs=" + bytes, "--zero_buffers", "--end_fsync=1");

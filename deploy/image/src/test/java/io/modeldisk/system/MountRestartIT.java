@@ -26,8 +26,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Restarts and kills the process of a mount while its learner trains with another one. {@code service_manager.py} plays the part
- * of systemd. The weights of each iteration must be exactly those of an undisturbed run.
+ * Restarts and kills the process of a mount while its learner and a learner of another mount train. The weights in each iteration
+ * must be exactly those of an undisturbed run. {@code service_manager.py} acts as systemd.
  */
 @Tag("mount")
 @Timeout(300)
@@ -37,8 +37,9 @@ final class MountRestartIT {
     private static final int RESTARTS = 2;
 
     /**
-     * Pushes n in iteration n, and checks the weights of each iteration. If {@code lossy}, an fsync may fail with ESTALE, and the
-     * weights are not checked, because the gradients of some rounds are missing.
+     * A learner that pushes a gradient of n + 1 in iteration n, counted from 0, and checks the weights in each iteration. If
+     * {@code lossy} is true, an fsync is allowed to fail with ESTALE, and the learner does not check the weights, because the
+     * gradients of some rounds are missing.
      */
     private static final String LEARN = """
         import errno, json, os, sys, time
@@ -76,7 +77,7 @@ final class MountRestartIT {
         os.close(fd)
         """;
 
-    /** Waits in poll(2) for each version, until the version has reached a number. */
+    /** A program that waits in poll(2) for new versions until the version reaches a given number. */
     private static final String FOLLOW = """
         import os, select, sys
         version = os.open(sys.argv[1] + '/version', os.O_RDONLY)
@@ -96,7 +97,7 @@ final class MountRestartIT {
 
     private Shards shards;
     private Running manager;
-    /** Another directory of the mount than {@code d0}; null for {@code d0}. */
+    /** The directory of the mount; null for the directory {@code d0}. */
     private Path directory;
 
     private void serve(Object... options) throws Exception {
@@ -126,7 +127,7 @@ final class MountRestartIT {
     }
 
     private void awaitReady(int times) {
-        await(() -> "the mount is ready for the time " + times + "\n" + manager.output(), Duration.ofSeconds(60),
+        await(() -> "the mount has printed " + times + " ready lines\n" + manager.output(), Duration.ofSeconds(60),
             () -> manager.output().lines().filter(line -> line.startsWith("ready: ")).count() >= times);
     }
 
@@ -152,13 +153,13 @@ final class MountRestartIT {
     @ParameterizedTest
     @CsvSource({"sync, mapped, restart, 1", "overlap, mapped, kill, 2", "overlap, model, restart, 3",
         "direct, model, restart, 4", "sync, model, restart+kill, 5"})
-    void learnersContinueWhenTheProcessOfAMountIsReplaced(String exchange, String through, String action, long seed)
+    void learnersContinueWhenTheMountProcessIsReplaced(String exchange, String through, String action, long seed)
         throws Exception {
         Random random = new Random(seed);
         serve("--exchange", exchange);
         Path second = sandbox.directory("d1");
         Command.mount(sandbox, shards, second, "--exchange", exchange, "--reconnect", "60s").awaitLine("ready: ");
-        // A write with write(2) that was answered cannot be found again after a kill.
+        // The data of a completed write(2) is lost when the process of the mount is killed.
         String[] actions = action.split("\\+");
         boolean lossy = action.endsWith("kill") && through.equals("model");
         Running learner = learn(directory(), exchange, through, lossy);
@@ -184,9 +185,9 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountIsReplacedIfItsOptionsHaveChanged() throws Exception {
+    void changedOptionsReplaceTheMountAtARestart() throws Exception {
         serve();
-        // Its close fails too, so it is not closed.
+        // This stream is never closed, because its close would fail after the restart.
         InputStream open = Files.newInputStream(directory().resolve("status.json"));
         assertThat(open.read()).isEqualTo('{');
         sandbox.file("no.properties", "mount.exchange=overlap\n");
@@ -197,7 +198,7 @@ final class MountRestartIT {
                 + " to .* exchange=overlap");
         assertThatThrownBy(open::read).isInstanceOf(IOException.class);
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
-        // An orderly stop leaves the directory to the manager, which closes the descriptors.
+        // A mount that stops in order does not unmount the directory. The service manager then closes the stored descriptors.
         tell("stop");
         manager.awaitEnd();
         assertThatThrownBy(() -> Files.readAllBytes(directory().resolve("weights"))).isInstanceOf(IOException.class);
@@ -205,7 +206,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountThatWasRemovedWhileNoProcessServedItIsMountedAgain() throws Exception {
+    void restartMountsAgainAfterTheMountWasRemoved() throws Exception {
         serve();
         tell("kill umount -l " + directory());
         awaitReady(2);
@@ -215,7 +216,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void mountWithAnotherDirectoryKeepsWhatIsMountedThere() throws Exception {
+    void restartRefusesADirectoryOnWhichAnotherFileSystemIsMounted() throws Exception {
         Path former = directory();
         Path other = sandbox.directory("other");
         Path link = Files.createSymbolicLink(sandbox.path("link"), former);
@@ -231,7 +232,7 @@ final class MountRestartIT {
     }
 
     @Test
-    void optionsThatCannotOutliveTheProcessAreRefused() throws Exception {
+    void restartableMountRequiresForegroundAndAServiceManager() throws Exception {
         Object[] mount = {"mount", "modeldisk://127.0.0.1:1/m", directory(), "--restartable"};
         assertThat(sandbox.run(modeldisk(mount)).output()).contains("--restartable needs --foreground");
         assertThat(

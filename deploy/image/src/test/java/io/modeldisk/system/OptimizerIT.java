@@ -8,15 +8,18 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A learner in numpy trains with an optimizer in two shards, and changes the learning rate on the way. */
+/**
+ * Compares the optimizer of two shards with the same optimizer in numpy. The learner changes the learning rate during the
+ * training.
+ */
 @Tag("mount")
 @Timeout(120)
 final class OptimizerIT {
     private static final int SIZE_BYTES = 1 << 19;
 
     /**
-     * A learner that computes AdamW itself, compares the weights after each fsync, and changes the rate after half of the
-     * iterations. With overlap, the weights of an iteration are those of the previous iteration.
+     * A learner that computes AdamW itself, and compares its own weights with the pulled weights in each iteration. After half of
+     * the iterations, it changes the learning rate. With overlap, the pulled weights are one iteration old.
      */
     private static final String LEARNER = """
         import os, sys
@@ -56,7 +59,7 @@ final class OptimizerIT {
 
     @ParameterizedTest
     @CsvSource({"bsp, sync, 0, cpu", "bsp, overlap, 1, cpu", "asp, direct, 0, cpu", "bsp, overlap, 1, gpu"})
-    void weightsEqualTheOptimizersAlsoAfterAChangeOfTheLearningRate(
+    void weightsEqualThoseOfNumpyBeforeAndAfterALearningRateChange(
         String consistency, String scheme, String delay, String processor) throws Exception {
         if (processor.equals("gpu")) {
             sandbox.useDevice();

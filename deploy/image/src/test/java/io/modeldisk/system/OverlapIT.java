@@ -36,7 +36,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests the exchange scheme overlap with real shards. */
+/** Tests the exchange scheme overlap with shards, {@code bench training} and {@code trace}. */
 @Timeout(120)
 final class OverlapIT {
     /**
@@ -52,9 +52,7 @@ final class OverlapIT {
 
     private Shards shards;
 
-    /**
-     * Returns a gradient that depends on the weight, the learner and the position. A float32 can represent the gradient exactly.
-     */
+    /** Returns a gradient value that depends on the weight, the learner and the position. The value is exact in float32. */
     private static float gradient(float weight, int learner, int place) {
         return weight / 2 + (learner == 0 ? 1 : 3) * (place % 7 + 1);
     }
@@ -71,7 +69,7 @@ final class OverlapIT {
         return exchange.buffer(exchange.activeSet(), gradient, Cancellation.NONE).slab(0);
     }
 
-    /** Trains and returns the weights that each iteration used. */
+    /** Trains, and returns the weights that the learner used in each iteration. */
     private static List<float[]> train(BufferedExchange exchange, int learner) throws Exception {
         List<float[]> seen = new ArrayList<>();
         exchange.prepareMapped(Cancellation.NONE);
@@ -94,9 +92,9 @@ final class OverlapIT {
     @ParameterizedTest
     @CsvSource({
         "BESIDE_PUSH, 65536", "AFTER_PUSH, 65536",
-        // Blocks that are larger than a request.
+        // These blocks are larger than a request.
         "ADAPTIVE, 1048576"})
-    void bspLearnersWithOverlapUseExactWeightsThatAreOneRoundOld(PullPolicy pull, int blockBytes) throws Exception {
+    void bspLearnersWithOverlapUseTheExactWeightsOfThePreviousRound(PullPolicy pull, int blockBytes) throws Exception {
         shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(blockBytes)
             .consistency("bsp").learners(2).aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5")));
         List<BufferedExchange> exchanges = List.of(exchange(0, pull), exchange(1, pull));
@@ -157,7 +155,7 @@ final class OverlapIT {
     }
 
     @Test
-    void traceCommandDrawsATraceAndNamesAMalformedOne() throws Exception {
+    void traceCommandDrawsATimelineAndRefusesAMalformedTrace() throws Exception {
         Path trace = sandbox.file("trace.json", """
             {"otherData": {"learner": "a", "model": "m", "exchange": "sync"}, "traceEvents": [
             {"ph": "X", "name": "compute", "ts": 0, "dur": 1000, "args": {"iteration": 1}}]}

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The page of {@code --admin}, while two learners train. */
+/** Tests the admin page in a browser while two learners train. */
 @Timeout(300)
 @Tag("mount")
 @Execution(ExecutionMode.SAME_THREAD)
@@ -50,7 +50,7 @@ final class PageIT {
             os.pwrite(fd, np.ones(size // 4, np.float32).tobytes(), 0)
             os.fsync(fd)
         """;
-    /** The clocks of the learners, as the page shows them. */
+    /** A script that returns the clocks of the learners that the page shows. */
     private static final String CLOCKS = "return [...document.querySelectorAll('#learners tbody tr')]"
         + ".map(row => row.cells[2].innerText).join()";
 
@@ -71,7 +71,7 @@ final class PageIT {
         return ports;
     }
 
-    /** Starts two shards that know each other, and returns the page address of the first shard. */
+    /** Starts two shards with {@code --peers}, and returns the URL of the admin page of the first shard. */
     private String serve() throws Exception {
         List<Integer> ports = freePorts(2);
         String peers = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
@@ -92,7 +92,7 @@ final class PageIT {
         return ready.substring(ready.indexOf("http://"));
     }
 
-    /** Starts two mounts and their learners, and returns the page address of the first mount. */
+    /** Starts two mounts and their learners, and returns the URL of the admin page of the first mount. */
     private String learn() throws Exception {
         List<Running> mounts = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
@@ -107,7 +107,7 @@ final class PageIT {
     }
 
     @Test
-    void pageShowsTwoLearnersThatTrainOnEveryScreen() throws Exception {
+    void pageShowsTheTrainingInEveryWindowSizeAndColourScheme() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         Browser browser = Browser.start(sandbox);
@@ -138,9 +138,9 @@ final class PageIT {
         String before = browser.run(CLOCKS).asText();
         browser.awaitTrue("the clocks advance from " + before,
             CLOCKS + " !== '" + before.replace("\n", "\\n") + "'");
-        browser.awaitTrue("the throughput is known and has a line", "return /[KMG]iB.s/.test(document.querySelector("
+        browser.awaitTrue("the page shows the throughput as a number and as a line", "return /[KMG]iB.s/.test(document.querySelector("
             + "'#numbers').innerText) && document.querySelector('#charts path')?.getAttribute('d').includes('L')");
-        browser.awaitTrue("the page says that it is live", "return document.querySelector('#live').className === 'on'");
+        browser.awaitTrue("the page shows that it is up to date", "return document.querySelector('#live').className === 'on'");
     }
 
     private static void checkLayout(Browser browser, int width, String scheme) throws Exception {
@@ -158,17 +158,17 @@ final class PageIT {
     }
 
     @Test
-    void pageShowsHostileNamesAndAShardThatHangs() throws Exception {
+    void pageShowsAHostileNameAsTextAndReportsAHangingShard() throws Exception {
         Browser browser = Browser.start(sandbox);
         browser.look(1280, 900, "light");
         String page = serve();
         browser.open(page);
         try (DataMemory memory = DataMemory.allocate(4096); IscsiSession learner = join(memory, HOSTILE, 1)) {
-            browser.awaitTrue("the name is shown as text",
+            browser.awaitTrue("the page shows the hostile name as text",
                 "return document.querySelector('#learners tbody th')?.innerText"
                     + " === '" + HOSTILE + "'");
             assertThat(browser.run("return document.images.length").asInt()).isZero();
-            browser.awaitTrue("the page says that learners are missing",
+            browser.awaitTrue("the page shows that two learners must still join",
                 "return document.querySelector('#numbers').innerText.includes('2 must still join')");
             shards.get(1).signal("STOP");
             browser.awaitTrue("the page names the shard that hangs",
@@ -177,21 +177,21 @@ final class PageIT {
                     + ".innerText.startsWith('shard 1')");
             browser.picture(PICTURES.resolve("fault-1280-light.png"));
             String shown = browser.run("return document.querySelector('#live').innerText").asText();
-            browser.awaitTrue("the page stays live", "return document.querySelector('#live').className === 'on' && "
+            browser.awaitTrue("the page is still up to date", "return document.querySelector('#live').className === 'on' && "
                 + "document.querySelector('#live').innerText !== '" + shown + "'");
             shards.get(1).signal("CONT");
-            browser.awaitTrue("the fault is over",
+            browser.awaitTrue("the page shows no fault any more",
                 "return document.querySelector('#faults').children.length === 0");
             assertThat(learner.isOpen()).isTrue();
             checkNamesOfMembers(browser, memory);
         }
         assertThat(browser.console()).isEmpty();
         shards.get(0).signal("KILL");
-        browser.awaitTrue("the page says that its process is gone", "return document.querySelector('#live').innerText"
+        browser.awaitTrue("the page shows that its process no longer responds", "return document.querySelector('#live').innerText"
             + ".includes('no answer from this process for')");
     }
 
-    /** Every object of JavaScript has members with these names. */
+    /** Tests learners whose names are the names of members that every JavaScript object has. */
     private void checkNamesOfMembers(Browser browser, DataMemory memory) throws Exception {
         try (IscsiSession first = join(memory, "constructor", 2); IscsiSession second = join(memory, "__proto__", 3)) {
             browser.awaitTrue("both names are shown",
@@ -201,14 +201,14 @@ final class PageIT {
         }
     }
 
-    /** Makes an initiator with this name a learner of shard 0. */
+    /** Logs in to shard 0 and joins as a learner with this name. */
     private IscsiSession join(DataMemory memory, String name, int isid) throws Exception {
         String portal = address.substring("modeldisk://".length()).split(",")[0];
         IscsiSession session = IscsiSession.login(new SessionContext()
             .portal(new InetSocketAddress("127.0.0.1", Integer.parseInt(portal.split(":")[1])))
             .targetName(ModelFacts.TARGET_PREFIX + "digits").initiator("iqn.2026-11.test:hostile-" + isid, isid)
             .learner(name));
-        // The answer to the first command of a session is a unit attention.
+        // The shard responds to the first command of a session with a unit attention, so JOIN is repeated.
         await("JOIN succeeds", () -> runJoin(session, memory));
         return session;
     }
@@ -224,7 +224,7 @@ final class PageIT {
     }
 
     @Test
-    void shardWithSecretsReadsTheOthersWithTheLineStatus() throws Exception {
+    void shardReadsTheStatusOfOtherShardsWithItsStatusSecret() throws Exception {
         List<Integer> ports = freePorts(2);
         String peers = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
         String secrets = "peer learner aVeryLongSecretOfIts\nself shards anotherLongSecretThan\n";
@@ -237,13 +237,13 @@ final class PageIT {
             "--listen", "127.0.0.1:" + ports.get(1), "--peers", peers, "--secrets", without, "--admin", "127.0.0.1:0"));
         String page = admin(first);
         second.awaitLine("ready: ");
-        await("shard 0 says that shard 1 does not know its name", () -> get(page).at("/shards/1/failure").asText()
+        await("shard 0 reports that its login to shard 1 failed", () -> get(page).at("/shards/1/failure").asText()
             .contains("authentication failed"));
         second.signal("KILL");
         second.awaitEnd();
         sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--shard", "1/2",
             "--listen", "127.0.0.1:" + ports.get(1), "--peers", peers, "--secrets", with)).awaitLine("ready: ");
-        await("shard 0 reads shard 1",
+        await("shard 0 reads the status of shard 1",
             () -> get(page).at("/shards/1").has("readAt") && !get(page).at("/shards/1").has("failure"));
     }
 

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** The script model.js of the page of {@code --admin}, which computes what the page shows from the statuses of two shards. */
+/** Tests model.js, the script that computes the content of the admin page, with the statuses of two shards. */
 @Timeout(120)
 final class PageModelIT {
     @RegisterExtension
@@ -24,12 +24,12 @@ final class PageModelIT {
         browser = Browser.start(sandbox);
     }
 
-    /** Runs a script in which {@code model} is a new model, and returns what the script returns. */
+    /** Runs a script with a new {@code Model} in the variable {@code model}. Returns the result of the script. */
     private JsonNode run(String script) throws Exception {
         try (InputStream in = ModelPage.class.getResourceAsStream("model.js")) {
             return browser.run(new String(in.readAllBytes(), StandardCharsets.UTF_8) + """
                 const model = new Model();
-                /** An answer of model.json after so many seconds, with these statuses of the shards 0 and 1. */
+                /** A response of /model.json at this time, in seconds, with these statuses of the shards 0 and 1. */
                 const answer = (seconds, statuses, more = {}) => ({at: seconds * 1000, notes: [], model: {consistency: 'bsp'},
                   shards: statuses.map((status, shard) => ({shard, watched: true, readAt: seconds * 1000, ...status})), ...more});
                 const learner = (name, min, max, behind = 0) => ({learner: name, state: 'live', clock: {min, max},
@@ -45,7 +45,7 @@ final class PageModelIT {
     }
 
     @Test
-    void ratesAreOfTheLastReadingsOfAllShardsAndBeginAgainAfterARestart() throws Exception {
+    void ratesAreUnknownRightAfterAShardRestarts() throws Exception {
         String readings = """
             let now;
             for (let i = 0; i < 3; i++) now = model.add(answer(i, [status(2 * i, 1000 * i), status(3 * i, 500 * i)]));
@@ -53,17 +53,17 @@ final class PageModelIT {
         JsonNode now = run(readings + "return now");
         assertThat(now.at("/shards/0/pushRate").asDouble()).isEqualTo(1000);
         assertThat(now.at("/series/pushed").asDouble()).isEqualTo(1500);
-        assertThat(now.at("/series/updates").asDouble()).as("of the slowest shard").isEqualTo(2);
+        assertThat(now.at("/series/updates").asDouble()).as("updates per second of the slowest shard").isEqualTo(2);
 
         JsonNode restarted = run(readings + "return model.add(answer(3, [status(0, 0), status(9, 1500)]))");
 
         assertThat(restarted.at("/shards/0/pushRate").isNull()).isTrue();
         assertThat(restarted.at("/shards/1/pushRate").asDouble()).isEqualTo(500);
-        assertThat(restarted.at("/series/pushed").isNull()).as("the throughput of the model is not known").isTrue();
+        assertThat(restarted.at("/series/pushed").isNull()).as("the throughput of the model after a restart of shard 0").isTrue();
     }
 
     @Test
-    void silentShardKeepsItsLastStatusAndIsAFault() throws Exception {
+    void silentShardIsAFaultAndKeepsItsLastStatus() throws Exception {
         String silent = "model.add(answer(0, [status(7, 0, [learner('a', 1, 1)]), status(3, 0)])); const now = model.add("
             + "answer(12, [{...status(7, 0, [learner('a', 1, 1)]), failure: 'refused', silentSeconds: 12}, status(4, 0)]));";
         JsonNode now = run(silent + "return now");
@@ -71,15 +71,15 @@ final class PageModelIT {
         assertThat(now.at("/learners/0/learner").asText()).isEqualTo("a");
         assertThat(now.at("/faults"))
             .isEqualTo(json("[{'severity':'error','text':'shard 0 does not answer for 12 s: refused'}]"));
-        assertThat(now.at("/series/behind").isNull()).as("shard 0 may know more").isTrue();
+        assertThat(now.at("/series/behind").isNull()).as("the lag, which shard 0 does not report").isTrue();
         assertThat(run(silent + "return model.add(answer(13, [status(7, 0), status(4, 0)])).faults")).isEmpty();
         assertThat(
             run("return model.add(answer(0, [{readAt: undefined}, {readAt: undefined, watched: false}])).faults"))
-            .as("shards that nobody has read yet are no fault").isEmpty();
+            .as("faults before the first status of a shard").isEmpty();
     }
 
     @Test
-    void learnerIsShownWithTheReportsOfAllShardsUntilItLeaves() throws Exception {
+    void learnerCombinesTheReportsOfAllShardsUntilItLeaves() throws Exception {
         String both = "const first = model.add(answer(0,"
             + " [status(4, 0, [learner('a', 4, 5)]), status(4, 0, [learner('a', 3, 4)])]));";
         JsonNode learner = run(both + "return first.learners");
@@ -95,7 +95,7 @@ final class PageModelIT {
     }
 
     @Test
-    void waitsNameTheSlowLearnerAndThoseThatAreTooFarAhead() throws Exception {
+    void waitsContainTheSlowLearnerAndTheLearnersThatWaitForIt() throws Exception {
         String learners = "status(4, 0, [learner('slow', 4, 4, 1), learner('fast', 5, 5), learner('same', 4, 4)])";
         JsonNode now = run("return model.add(answer(0, [" + learners + "]))");
         assertThat(now.path("waits"))
@@ -108,17 +108,17 @@ final class PageModelIT {
     }
 
     @Test
-    void manyWaitingLearnersAreCounted() throws Exception {
+    void waitContainsAtMostEightLearnersAndCountsTheOthers() throws Exception {
         JsonNode now = run("return model.add(answer(0, [status(4, 0, [learner('slow', 4, 4, 1),"
             + " ...Array.from({length: 20}, (_, i) => learner('fast' + i, 5, 5))])]))");
         assertThat(now.at("/waits/0/learners")).hasSize(8);
         assertThat(now.at("/waits/0/more").asInt()).isEqualTo(12);
         assertThat(now.path("learners").findValues("waitsFor")).filteredOn(slow -> slow.size() == 1)
-            .as("each learner says for whom it waits").hasSize(20);
+            .as("learners that wait for another learner").hasSize(20);
     }
 
     @Test
-    void troublesOfAShardAndOfTheMountAreFaults() throws Exception {
+    void failuresInTheStatusOfShardsAndMountAreFaults() throws Exception {
         JsonNode now = run("""
             return model.add(answer(0, [{checkpoint: {failure: 'disk full'}, records: {failure: 'no space'}, stopped: 'too few',
               replication: {role: 'primary', backups: [{address: 'h:1', away: 'gone'}]},

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Tests how three learners divide the training data, each learner and each mount in its own process. */
+/** Tests how three learners divide the training data. Each learner and each mount is a separate process. */
 @Tag("mount")
 @Timeout(120)
 final class PartitionIT {
@@ -48,7 +48,7 @@ final class PartitionIT {
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
-    /** A line that a learner has printed. */
+    /** A line of a learner's output: its part of the training data in a round. */
     private record Line(long round, int rank, int of, long epoch) {
         static Line parse(String text) {
             String[] words = text.split(" ");
@@ -59,7 +59,7 @@ final class PartitionIT {
 
     private static List<Line> lines(Running learner) {
         String text = learner.output();
-        // The text after the last line feed may be an incomplete line.
+        // The text after the last line feed might be an incomplete line.
         return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.matches("\\d+ \\d+ \\d+ \\d+"))
             .map(Line::parse).toList();
     }
@@ -77,7 +77,7 @@ final class PartitionIT {
 
     @ParameterizedTest
     @CsvSource({"bsp, sync", "bsp, overlap", "asp, direct"})
-    void remainingLearnersDivideAllDataFromTheSameRoundWhenAMountIsKilled(String consistency, String scheme)
+    void remainingLearnersDivideTheDataFromTheSameRoundAfterAMountIsKilled(String consistency, String scheme)
         throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3");
@@ -127,7 +127,10 @@ final class PartitionIT {
         });
     }
 
-    /** Asserts that the two learners had different parts in each round that both have printed with two parts. */
+    /**
+     * Asserts that the two learners had different parts of the data in each round that was divided into two parts and that both
+     * learners printed.
+     */
     private static void assertAllDataIsCovered(List<Running> remaining) {
         List<List<Line>> common = byRound(remaining).values().stream()
             .filter(lines -> lines.size() == 2 && lines.getFirst().of() == 2).toList();

@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests that other initiators, libiscsi and QEMU, can use a shard. */
+/** Tests that the initiators libiscsi and QEMU can use a shard. */
 @Tag("peer")
 @Timeout(120)
 final class PeerIT {
@@ -48,7 +48,7 @@ final class PeerIT {
     }
 
     @Test
-    void iscsiLsFindsTheTargetAndItsTwoLogicalUnits() throws Exception {
+    void iscsiLsFindsTheTargetAndItsFourLogicalUnits() throws Exception {
         Programs.require("iscsi-ls", "libiscsi-bin");
         Shards shards = Command.serveAll(sandbox, "listed", 1, "--size", "64MiB");
         String list = sandbox.run("iscsi-ls", "-s", shards.portal()).succeeded();
@@ -61,7 +61,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @CsvSource({"0, train, 1", "1, raw, 1", "3, bf16, 2", "4, f16, 2"})
-    void toolsOfLibiscsiReadEachLogicalUnit(int lun, String product, int part) throws Exception {
+    void libiscsiToolsReadEachLogicalUnit(int lun, String product, int part) throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
         String unit = launch().unit(lun);
         assertThat(sandbox.run("iscsi-inq", unit).succeeded()).contains("DIRECT_ACCESS", "Vendor:MODELDSK",
@@ -101,7 +101,7 @@ final class PeerIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"crc32c", "crc32c-none", "none-crc32c", "none"})
-    void qemuIoReadsBackItsWritesWithEachSettingOfHeaderDigests(String digest) throws Exception {
+    void qemuIoReadsBackItsWritesWithEachHeaderDigestSetting(String digest) throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         String[] parts = shards.unit(1).split("/");
@@ -133,7 +133,10 @@ final class PeerIT {
         }
     }
 
-    /** A push of bfloat16 numbers is seen by a pull of float16 numbers, because the shard has float32. */
+    /**
+     * A pull of float16 values returns the result of a push of bfloat16 values, because the shard stores float32 weights for all
+     * units.
+     */
     @Test
     void gradientWrittenToAHalfUnitUpdatesTheWeightsOfAllUnits() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
@@ -151,7 +154,7 @@ final class PeerIT {
         qemuIo(shards.unit(3), "read -P 0x40 131073 1", "read -P 0x20 128k 1", "read -P 0x40 132k 1");
     }
 
-    /** Returns 4 KiB of one 16-bit number. */
+    /** Returns 4 KiB that consist of copies of one 16-bit number. */
     private static byte[] shorts(short number) {
         ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         while (bytes.hasRemaining()) {
@@ -160,7 +163,10 @@ final class PeerIT {
         return bytes.array();
     }
 
-    /** Writes a file with 4 KiB of one number. qemu-io repeats the contents of this file. */
+    /**
+     * Writes a file of 4 KiB that consists of copies of one float32. qemu-io repeats the contents of this file as often as
+     * necessary.
+     */
     private Path floats(String name, float number) throws Exception {
         ByteBuffer bytes = ByteBuffer.allocate(4096).order(ByteOrder.LITTLE_ENDIAN);
         while (bytes.hasRemaining()) {
@@ -170,7 +176,7 @@ final class PeerIT {
     }
 
     /**
-     * Runs all suites of libiscsi, which counts skipped tests as passed. docs/measurements.md counts skipped tests separately.
+     * Runs all test suites of libiscsi. libiscsi counts skipped tests as passed, but docs/measurements.md counts them separately.
      */
     @Test
     void rawUnitPassesTheLibiscsiTestsWithTheCountsInTheDocs() throws Exception {
@@ -186,8 +192,7 @@ final class PeerIT {
     }
 
     /**
-     * LUN 0 accepts gradients and therefore does not support all commands of a disk. The tests of libiscsi skip unsupported
-     * commands.
+     * LUN 0 accepts gradients and therefore does not support every disk command. The libiscsi tests skip unsupported commands.
      */
     @Test
     void trainUnitRefusesVerifyAndWriteSameCommands() throws Exception {

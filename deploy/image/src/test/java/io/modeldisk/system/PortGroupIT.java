@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests two processes with {@code --port-group}, of which one serves a shard, and one waits or is a backup. */
+/** Tests the target port groups of a primary and its backup, which run with the option {@code --port-group}. */
 @Timeout(120)
 final class PortGroupIT {
     private static final int SIZE_BYTES = 1 << 20;
@@ -40,7 +40,7 @@ final class PortGroupIT {
         .compile("backup: shard 0/1 of model m on 127\\.0\\.0\\.1:(\\d+)");
     private static final Duration BOUND = Duration.ofSeconds(60);
     private static final int ROOM_BYTES = 4096;
-    /** The codes of the states active/optimized and standby (SPC-4 6.37). */
+    /** The codes of the access states active/optimized and standby (SPC-4, 6.37). */
     private static final int ACTIVE = 0;
     private static final int STANDBY_STATE = 2;
     /** The peripheral device types of a disk and of a storage array controller. */
@@ -62,9 +62,11 @@ final class PortGroupIT {
             group + "/2"), Stream.of(more)).toArray());
     }
 
-    /** A session of an initiator with one process. Closes after each use, because the process may close its sessions. */
+    /**
+     * An initiator's path to one process. Each command uses a new session, because the process might have closed an older one.
+     */
     private record Path(int port) {
-        /** Runs a command that returns data. The result is null if the process does not respond. */
+        /** Runs a command and returns its result; null if the process does not respond. */
         private <T> T run(int lun, BiFunction<IoRequest, DataMemory, T> result, int... cdb) {
             byte[] bytes = new byte[cdb.length];
             for (int i = 0; i < cdb.length; i++) {
@@ -93,7 +95,7 @@ final class PortGroupIT {
             }
         }
 
-        /** Returns the states of the groups that REPORT TARGET PORT GROUPS contains. */
+        /** Returns the state of each port group in the data of REPORT TARGET PORT GROUPS, by the number of the group. */
         Map<Integer, Integer> states(int lun) {
             return run(lun, (_, memory) -> {
                 Map<Integer, Integer> states = new TreeMap<>();
@@ -105,7 +107,7 @@ final class PortGroupIT {
             }, 0xA3, 0x0A, 0, 0, 0, 0, 0, 0, ROOM_BYTES >> 8, 0, 0, 0);
         }
 
-        /** Returns how TEST UNIT READY ends. A session of our initiator ends with the sense of a unit in standby. */
+        /** Returns {@code ready} if TEST UNIT READY succeeds; otherwise the message with which the command fails. */
         String readiness(int lun) {
             return run(lun,
                 (done, _) -> done.isGood() ? "ready" : done.exception(null, "TEST UNIT READY").getMessage(),
@@ -123,7 +125,7 @@ final class PortGroupIT {
         for (int lun = 0; lun < 2; lun++) {
             int each = lun;
             await("group " + group + " is active", BOUND, () -> expected.equals(active.states(each)));
-            // A group that is not active knows only its own state.
+            // A process in standby reports only the state of its own group.
             await("the other group is standby", BOUND,
                 () -> Map.of(3 - group, STANDBY_STATE).equals(standby.states(each)));
             assertThat(active.readiness(lun)).isEqualTo("ready");

@@ -7,7 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.stream.Stream;
 
-/** Checks that the programs that a test needs are installed. If a program is missing, the test is skipped. */
+/** Skips a test if a program that it needs is not installed. */
 final class Programs {
     private static final String IGNORED = "SigIgn:";
     private static final int SIGINT = 2;
@@ -21,7 +21,7 @@ final class Programs {
         assumeTrue(found, program + " is missing; install it with apt install " + debianPackage);
     }
 
-    /** Skips the test if child processes ignore this signal. A shell lets its background jobs ignore INT. */
+    /** Skips the test if child processes ignore this signal. A shell, for example, starts background jobs that ignore INT. */
     static void requireSignal(String signal) throws IOException {
         int number = signal.equals("INT") ? SIGINT : SIGTERM;
         String mask = Files.readAllLines(Path.of("/proc/self/status")).stream()

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 final class ReadmeIT {
     private static final Pattern PYTHON = Pattern.compile("^```python\\n(.*?)^```$",
         Pattern.DOTALL | Pattern.MULTILINE);
-    /** Python code that defines three batches and a gradient of ones. */
+    /** Python code for the names that the learner does not define: three batches, and a function whose gradient is ones. */
     private static final String PROBLEM = """
         batches = range(3)
         def gradient(weights, batch):

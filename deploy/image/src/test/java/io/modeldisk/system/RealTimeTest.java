@@ -20,18 +20,18 @@ import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /**
- * Checks that product code reads the time and waits only through {@code io.modeldisk.platform.time.NanoClock}, so tests
- * can set the time. The lists in this class name the exceptions.
+ * Checks that main code reads the time and waits only through {@code io.modeldisk.platform.time.NanoClock}, so that tests can
+ * control the time. The exceptions are listed in this class.
  */
 @AnalyzeClasses(packages = "io.modeldisk", importOptions = ImportOption.DoNotIncludeTests.class)
 final class RealTimeTest {
-    /** Packages that may use real time, each with the reason. */
+    /** The packages that are allowed to use real time, each with the reason. */
     private static final Map<String, String> PACKAGES = Map.of(
         "io.modeldisk.platform.time", "implements the clock",
         "io.modeldisk.bench", "measures real durations",
         "io.modeldisk.test", "limits the waits of tests");
 
-    /** Classes that may use real time, each with the reason. */
+    /** The classes that are allowed to use real time, each with the reason. */
     private static final Map<String, String> CLASSES = Map.of(
         "io.modeldisk.protocol.rdma.QueuePair", "polls, because no call can wake a completion channel");
 
@@ -81,8 +81,8 @@ final class RealTimeTest {
     }
 
     /**
-     * Returns whether a method is in {@code METHODS}, or has a time-out and belongs to a thread, lock, queue, future or process
-     * of the JDK.
+     * Returns true if a method is in {@code METHODS}, or if it has a time-out parameter and belongs to a JDK class of threads,
+     * locks, queues, futures or processes.
      */
     private static boolean isRealTime(CodeUnitAccessTarget target) {
         String owner = target.getOwner().getName();

@@ -18,8 +18,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
- * Tests shards with backups: a coordinator, two shards with two processes each, two mounts and two learners, all in separate
- * processes. Gradients are small whole numbers, so the final weights are exact and do not depend on the order of the pushes.
+ * Tests shards with backups while two learners train. The coordinator, the primary and the backup of each of two shards, two
+ * mounts, and the learners are separate processes. Gradients are small whole numbers, so the final weights are exact and do not
+ * depend on the order of the pushes.
  */
 @Tag("mount")
 @Timeout(600)
@@ -27,7 +28,7 @@ final class ReplicaIT {
     private static final int SIZE_BYTES = (1 << 20) + 8192;
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
-    /** The value of each gradient in round r of learner l, before it is multiplied with the place of the weight modulo 5. */
+    /** The gradient of weight i from learner l in round r is ((3 * r + l) modulo this number) * (i modulo 5). */
     private static final int MODULUS = 7;
 
     /** A learner that trains until the file {@code stop} exists, and prints each round. */
@@ -47,7 +48,7 @@ final class ReplicaIT {
             print('round', done, flush=True)
             if len(os.pread(model, size, 0)) != size:
                 sys.exit('pread returned only a part of the weights')
-            # Leaves the processors to the processes that take over.
+            # The pause leaves processor time for the processes that take over.
             time.sleep(0.02)
         print('finished', flush=True)
         """;
@@ -59,7 +60,7 @@ final class ReplicaIT {
     private final List<Running> learners = new ArrayList<>();
     private String coordinator;
     private String consistency;
-    /** The directory of the checkpoints; null if the shards take none. */
+    /** The directory of the checkpoints; null if the shards save no checkpoints. */
     private Path state;
 
     private void start(String mode) throws Exception {
@@ -69,7 +70,7 @@ final class ReplicaIT {
         coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*",
             "$1");
         for (int i = 0; i < SHARDS; i++) {
-            // In bsp, shards with checkpoints start together.
+            // With bsp, shards with checkpoints wait for each other, so they must start at the same time.
             processes.add(new ArrayList<>(List.of(serve(i))));
         }
         for (int i = 0; i < SHARDS; i++) {
@@ -119,7 +120,7 @@ final class ReplicaIT {
                 && line.contains(" is in sync")));
     }
 
-    /** Returns the process that has become primary last. */
+    /** Returns the current primary: the live process with the highest epoch. */
     private Running primary(int shard) {
         return processes.get(shard).stream().filter(each -> each.process().isAlive())
             .max((a, b) -> Long.compare(epoch(a), epoch(b))).orElseThrow();
@@ -143,7 +144,7 @@ final class ReplicaIT {
         }
     }
 
-    /** Makes the learners finish the same round, and compares all weights with those of a run without a fault. */
+    /** Lets the learners exit after the same round, and compares all weights with those of a run without faults. */
     private void assertFinalWeights() throws Exception {
         long last = learners.stream().mapToLong(ReplicaIT::rounds).max().orElseThrow() + 20;
         Path stop = sandbox.file("stop.new", Long.toString(last));
@@ -171,7 +172,7 @@ final class ReplicaIT {
     }
 
     @Test
-    void trainingGoesOnWithoutAnErrorWhenAPrimaryIsKilledInAsp() throws Exception {
+    void aspTrainingContinuesWhenAPrimaryIsKilled() throws Exception {
         start("asp");
         awaitRounds(10);
         primary(1).signal("KILL");
@@ -180,11 +181,11 @@ final class ReplicaIT {
     }
 
     @Test
-    void trainingGoesOnWithoutAnErrorWhileProcessesArePausedReplacedStoppedAndKilled() throws Exception {
+    void bspTrainingContinuesWhilePrimariesArePausedHandedOverAndKilled() throws Exception {
         start("bsp");
         assertOtherOptionsRefused();
         awaitRounds(5);
-        // A primary that was paused for longer than its session serves nobody.
+        // After a pause that is longer than its coordinator session, a process must no longer be the primary.
         Running paused = primary(0);
         paused.signal("STOP");
         awaitRounds(10);
@@ -201,7 +202,7 @@ final class ReplicaIT {
         assertThat(second).isNotSameAs(first);
         awaitBackup(1);
 
-        // Both processes of the shard end, one after the other.
+        // Both processes of the shard exit, one after the other.
         second.signal("TERM");
         awaitRounds(5);
         assertThat(primary(1)).isSameAs(first);
@@ -224,7 +225,7 @@ final class ReplicaIT {
     }
 
     @Test
-    void allShardsGoBackToTheCheckpointAndReportItWhenAllProcessesOfOneShardAreKilled()
+    void allShardsGoBackToTheCheckpointWhenOneShardLosesAllProcesses()
         throws Exception {
         state = sandbox.directory("state");
         start("bsp");

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Stops and starts one shard after the other while two learners train. No learner gets an error, and each push counts once. */
+/** Restarts one shard after the other while two learners train. No learner must get an error, and each push must count once. */
 @Tag("mount")
 @Timeout(300)
 @Execution(ExecutionMode.SAME_THREAD)
@@ -28,8 +28,8 @@ final class RestartIT {
     private static final int LEARNERS = 2;
 
     /**
-     * Pushes a gradient of ones in each iteration, until it has made the number of iterations in the file {@code last}. Any error
-     * ends the learner. Under bsp with sync, checks each pull.
+     * A learner that pushes a gradient of ones in each iteration. It exits after the number of iterations in the file
+     * {@code last}, or at the first error. With bsp and sync, it checks the weights of each pull.
      */
     private static final String LEARN = """
         import os, sys, time
@@ -46,7 +46,7 @@ final class RestartIT {
             os.fsync(fd)
             print('iteration', number, flush=True)
             number += 1
-            # A push is often in flight when a shard stops.
+            # The pause is short, so a push is often in flight when a shard stops.
             time.sleep(0.02)
         os.close(fd)
         """;
@@ -88,7 +88,7 @@ final class RestartIT {
             running.get(shard).awaitLine("ready: ");
         }
         awaitIterations(learners.getFirst(), 1);
-        // The learners need three seconds until then, so none of them passes it before the file is there.
+        // Until this iteration, the learners need three more seconds. Both therefore read the file before they reach it.
         int iterations = learners.stream().mapToInt(RestartIT::iteration).max().orElseThrow() + 150;
         Files.move(sandbox.file("all", Integer.toString(iterations)), last);
         for (int i = 0; i < LEARNERS; i++) {
@@ -96,7 +96,7 @@ final class RestartIT {
             await("the learner ends", Duration.ofSeconds(120), () -> !learner.process().isAlive());
             String mount = mounts.get(i).output();
             assertThat(learner.process().exitValue()).as("%s\n%s", learner.output(), mount).isZero();
-            assertThat(mount.lines().skip(1)).as("one line for each stop, and one for each start").hasSize(4)
+            assertThat(mount.lines().skip(1)).as("the log of the mount: a line for each stop and each start of a shard").hasSize(4)
                 .allMatch(
                     line -> line.matches(".* WARN .* (serves again|stops; calls wait until .* at most 60000 ms)"));
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Runs the commands of "Backup and restore" in docs/operations.md, with other addresses and directories. */
+/** Tests the commands of "Backup and restore" in docs/operations.md, with the addresses and directories of the test. */
 @Timeout(300)
 final class RestoreIT {
     private static final Path PAGE = Path.of(System.getProperty("project.root"), "docs", "operations.md");
@@ -43,7 +43,7 @@ final class RestoreIT {
         return commands;
     }
 
-    /** Returns a documented command with the ports and directories of this test. */
+    /** Returns a documented command with its ports and directories replaced by those of the test. */
     private String own(String command) {
         String changed = command.replace("/backup", sandbox.path("backup").toString())
             .replace("/srv", sandbox.path("srv").toString());
@@ -77,7 +77,7 @@ final class RestoreIT {
 
     @Test
     @Tag("mount")
-    void documentedCommandsRestoreTheWeightsOfTheBackup() throws Exception {
+    void documentedCommandsRestoreTheWeightsFromTheBackup() throws Exception {
         Programs.requireMounting();
         ports = freePorts(DOCUMENTED_PORTS.size());
         String model = "modeldisk://127.0.0.1:" + ports.get(0) + ",127.0.0.1:" + ports.get(1) + "/digits";
@@ -92,7 +92,7 @@ final class RestoreIT {
             shard.awaitLine("ready: ");
         }
         byte[] saved = new byte[4 * MIB];
-        // serve --from refuses a weight that is not finite.
+        // The weights must be finite, because serve --from refuses others.
         FloatBuffer values = ByteBuffer.wrap(saved).order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
         Random random = new Random(7);
         while (values.hasRemaining()) {
@@ -109,7 +109,7 @@ final class RestoreIT {
                 continue;
             }
             if (command.contains("--shard 0/2")) {
-                // The backup does not have what comes after it.
+                // The restored weights must not contain these changes, which are made after the backup.
                 sandbox.shell("dd if=/dev/urandom of=$1/weights bs=1M count=4 conv=notrunc,fsync", directory)
                     .succeeded();
                 sandbox.run(modeldisk("unmount", directory)).succeeded();
@@ -121,7 +121,8 @@ final class RestoreIT {
             }
             Running started = sandbox.start("restored", own(command).split(" "));
             shards.add(started);
-            // Shards that load the same checkpoint wait for each other.
+            // Shards that load the same checkpoint wait for each other, so the test does not wait for shard 0 before it starts
+            // shard 1.
             if (!command.contains("--shard 0/2")) {
                 started.awaitLine("ready: ");
             }
@@ -131,7 +132,7 @@ final class RestoreIT {
         assertThat(weights(model, "restored")).isEqualTo(saved);
         assertThat(weights("modeldisk://127.0.0.1:" + ports.get(2) + "/digits-2", "other")).isEqualTo(saved);
         assertThat(bytesOf(sandbox.path("backup/checkpoint-000001")))
-            .as("the formula of a checkpoint in docs/operations.md")
+            .as("the size of the checkpoint, for which docs/operations.md has a formula")
             .isBetween(4L * MIB, 4L * MIB + 16 * 12 + 2 * 8192);
     }
 

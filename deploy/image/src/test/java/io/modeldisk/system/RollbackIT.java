@@ -16,16 +16,17 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Ends shards while two learners train in bsp, and starts them again from their last round or from a checkpoint. */
+/** Stops shards while two learners train with bsp. The shards then start again from their last round or from a checkpoint. */
 @Timeout(300)
 @Tag("mount")
 final class RollbackIT {
-    /** The growth of the weights after the shards have started from the checkpoint. */
+    /** The value by which the weights must grow after the shards have started from the checkpoint. */
     private static final int GROWTH = 300;
 
     /**
-     * A learner whose gradient depends on the weights: {@code factor * (w % 5 + 1)}. Trains until the weights have reached the
-     * target in a file. Repeats an iteration after ESTALE. Prints the weight of each iteration, and the number of EIO at the end.
+     * A learner whose gradient depends on the weight w: {@code factor * (w % 5 + 1)}. It trains until the weights reach the
+     * number in a file, and repeats an iteration after EIO and ESTALE. It prints the weight of each iteration and, at the end,
+     * the number of EIO errors and of rollbacks.
      */
     private static final String LEARN = """
         import errno, os, sys, time
@@ -41,7 +42,7 @@ final class RollbackIT {
             print(int(now), flush=True)
             if os.path.exists(target) and now >= int(open(target).read()):
                 break
-            # Leaves the processors to the shards.
+            # The pause leaves processor time for the shards.
             time.sleep(0.02)
             os.pwrite(fd, np.full(size // 4, factor * (now % 5 + 1), np.float32).tobytes(), 0)
             try:
@@ -67,14 +68,14 @@ final class RollbackIT {
 
     @ParameterizedTest
     @CsvSource({"overlap, fail", "sync, continue", "direct, fail", "direct, continue"})
-    void learnersGoOnFromTheLastRoundAndAreToldOnceOfTheCheckpoint(String scheme, String onRollback) throws Exception {
+    void learnersContinueFromTheLastRoundOrFromTheCheckpoint(String scheme, String onRollback) throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         List<Running> running = List.of(serve(0, 0), serve(1, 0));
         Shards shards = Command.ready("m", running);
         startLearners(shards, scheme, onRollback);
         awaitWeights(60);
-        // Shards that are stopped and started again lose no round.
+        // Shards that stop in order and start again lose no round.
         for (Running shard : running) {
             shard.signal("TERM");
         }
@@ -121,7 +122,8 @@ final class RollbackIT {
     }
 
     /**
-     * Tells the learners at which weight to end. They wait for a shard meanwhile, so neither of them has passed this weight.
+     * Writes the weight at which the learners exit to the file {@code target}, and returns it. The learners wait for a shard
+     * meanwhile, so neither of them has passed this weight.
      */
     private int target() throws Exception {
         int target = GROWTH + learners.stream().flatMap(learner -> learner.output().lines())
@@ -130,20 +132,20 @@ final class RollbackIT {
         return target;
     }
 
-    /** Returns the last value of a file of float32. */
+    /** Returns the last float32 of a file. */
     private static float last(Path file) throws Exception {
         byte[] content = Files.readAllBytes(file);
         return ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN).getFloat(content.length - Float.BYTES);
     }
 
-    /** The mean of the gradients of both learners. */
+    /** Returns the mean of the gradients that both learners compute from a weight. */
     private static float gradient(float weight) {
         return 3 * (weight % 5 + 1);
     }
 
     /**
-     * Returns the weights after each round of an undisturbed run from {@code first} until a learner has weights of at least
-     * {@code target}. With overlap, iteration k uses the weights after k - 2 rounds.
+     * Returns the weight after each round of a run without faults. The run starts at {@code first}, and ends when a learner has a
+     * weight of at least {@code target}. With overlap, iteration k uses the weight after k - 2 rounds.
      */
     private static List<Float> undisturbed(float first, String scheme, float target) {
         List<Float> rounds = new ArrayList<>(List.of(first));

@@ -10,11 +10,11 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A process that a test has started. The output of the process is written to a file.
+ * A process that a test has started. Its output is in a file.
  *
  * @param name the name of the process in messages
  * @param process the process
- * @param log the file with the standard output and standard error
+ * @param log the file with the standard output and standard error of the process
  */
 record Running(String name, Process process, Path log) {
     String output() {
@@ -25,7 +25,10 @@ record Running(String name, Process process, Path log) {
         }
     }
 
-    /** Waits for a line that starts with {@code start} and returns the line. Fails if the process exits earlier. */
+    /**
+     * Waits for a line that starts with {@code start}, and returns the line. Fails if the process exits before it prints such a
+     * line.
+     */
     String awaitLine(String start) throws Exception {
         await(() -> name + " prints a line that starts with '" + start + "'; its output is:\n" + output(), Await.BOUND,
             () -> line(start) != null || !process.isAlive());
@@ -40,7 +43,7 @@ record Running(String name, Process process, Path log) {
 
     private String line(String start) {
         String text = output();
-        // The text after the last line feed may be an incomplete line.
+        // The text after the last line feed might be an incomplete line.
         return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith(start)).findFirst()
             .orElse(null);
     }

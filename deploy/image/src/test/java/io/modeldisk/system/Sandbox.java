@@ -22,8 +22,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.opentest4j.TestAbortedException;
 
 /**
- * A directory for one test, and the processes that the test starts. After each test, the sandbox kills the processes and removes
- * the mounts and files. If the test failed, the sandbox prints the output of the processes.
+ * The directory and the processes of one test. After the test, the sandbox kills the processes, and removes the mounts and files.
+ * If the test has failed, the sandbox also prints the output of the processes.
  */
 final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
@@ -47,8 +47,8 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * Makes all shards use an emulated GPU. With {@code -Dsystem.device=true}, those of every test do. Skips the test if this is
-     * not possible.
+     * Lets all shards of this test use an emulated GPU. Skips the test if the emulation is not possible on this machine. With
+     * {@code -Dsystem.device=true}, every test uses the emulated GPU.
      */
     void useDevice() throws Exception {
         forAll.putAll(EmulatedDriver.environment());
@@ -98,7 +98,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return Files.writeString(path(name), text);
     }
 
-    /** Closes {@code closeable} after the test. The last registered object is closed first. */
+    /** Registers an object that is closed after the test. Objects are closed in the reverse order of their registration. */
     <T extends AutoCloseable> T closeAfterwards(T closeable) {
         closeables.add(closeable);
         return closeable;
@@ -109,7 +109,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return Stream.concat(Stream.of(COMMAND), Stream.of(arguments)).map(Object::toString).toArray(String[]::new);
     }
 
-    /** Starts a process, which is killed after the test. */
+    /** Starts a process, which the sandbox kills after the test. */
     Running start(String name, String... command) throws IOException {
         return start(name, Map.of(), command);
     }
@@ -122,7 +122,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return running;
     }
 
-    /** Runs a command. Returns after the command and every other process with the same output have exited. */
+    /** Runs a command. Returns after the command has exited and all processes have closed its output. */
     Result run(String... command) throws Exception {
         return run(Map.of(), command);
     }
@@ -147,7 +147,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return new Result(line, process.exitValue(), output.join());
     }
 
-    /** Runs a shell script. The arguments are {@code $1}, {@code $2} and so on. */
+    /** Runs a script with bash. The script finds the arguments in {@code $1}, {@code $2} and so on. */
     Result shell(String script, Object... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of("bash", "-c", script, "bash"));
         Stream.of(arguments).map(Object::toString).forEach(command::add);
@@ -165,7 +165,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return builder;
     }
 
-    /** Returns the processes of this sandbox that are alive, including child processes. */
+    /** Returns the running processes of this sandbox, including their child processes. */
     List<ProcessHandle> processes() {
         return ProcessHandle.allProcesses().filter(this::isMine).toList();
     }

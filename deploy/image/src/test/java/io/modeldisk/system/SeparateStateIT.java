@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Starts shards of one model that do not share the directory of their checkpoints. */
+/** Tests shards of one model whose {@code --state} directories differ, so they cannot save a complete checkpoint. */
 @Timeout(240)
 final class SeparateStateIT {
     @RegisterExtension
@@ -38,7 +38,7 @@ final class SeparateStateIT {
     }
 
     @Test
-    void learnersRefuseShardsWithADirectoryEach() throws Exception {
+    void learnersRefuseShardsWithDifferentStateDirectories() throws Exception {
         Shards shards = Command.ready("m",
             List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
         isRefused(shards, "has a different --state directory than shard 0");
@@ -47,7 +47,7 @@ final class SeparateStateIT {
     }
 
     @Test
-    void learnersRefuseShardsWhoseDirectoriesAreCopies() throws Exception {
+    void learnersRefuseShardsWithCopiesOfOneStateDirectory() throws Exception {
         for (String name : List.of("a", "b")) {
             Path directory = Files.createDirectory(sandbox.path(name));
             Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
@@ -60,13 +60,13 @@ final class SeparateStateIT {
     }
 
     @Test
-    void learnersRefuseShardsOfWhichOneHasNoDirectory() throws Exception {
+    void learnersRefuseShardsIfOnlyOneHasAStateDirectory() throws Exception {
         Shards shards = Command.ready("m", List.of(start(0, "--state", sandbox.path("a")), start(1)));
         isRefused(shards, "has no --state, but shard 0 has one");
     }
 
     @Test
-    void bspShardNamesTheDirectoryThatAnotherShardDoesNotShare() throws Exception {
+    void waitingBspShardReportsItsStateDirectory() throws Exception {
         Running first = start(0, "--consistency", "bsp", "--state", sandbox.path("a"));
         start(1, "--consistency", "bsp", "--state", sandbox.path("b"));
         await("the shard waits", () -> first.output().contains(

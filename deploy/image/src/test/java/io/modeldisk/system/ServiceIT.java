@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests what shards, mounts and coordinators tell the service manager. The watchdog expects a message every second. */
+/**
+ * Tests the notifications that shards, mounts and coordinators send to the service manager. The watchdog interval is one second.
+ */
 @Timeout(120)
 final class ServiceIT {
     @RegisterExtension
@@ -29,7 +31,7 @@ final class ServiceIT {
     }
 
     @Test
-    void shardNotifiesSystemdThatItIsReadyAndThenOfItsProgress() throws Exception {
+    void shardNotifiesSystemdOfReadinessAndProgress() throws Exception {
         Path socket = sandbox.path("notify");
         try (ServiceMessages messages = ServiceMessages.at(socket.toString())) {
             Running shard = start("shard", socket, "serve", "--model", "m", "--size", "1MiB", "--listen",

@@ -41,7 +41,10 @@ final class SettingsIT {
             .contains("model from-environment", "1 MiB in 4 blocks of 256 KiB", "bsp");
     }
 
-    /** Each case is a settings file, an environment variable, a command, and what its error message contains. */
+    /**
+     * Each case consists of a line of a settings file, an environment variable, a command, and a part of the expected error
+     * message.
+     */
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
         serve.size=1MiB | | serve --model m --from missing | missing does not exist
@@ -55,7 +58,7 @@ final class SettingsIT {
           | MODELDISK_CONFIG=missing.properties | serve --model m | missing.properties
           | MODELDISK_LOG_LEVEL=loud | status 127.0.0.1:1 | it must be error, warn, info, debug or off
         """)
-    void errorMessageNamesWhatIsWrong(String settings, String variable, String command, String said) throws Exception {
+    void commandReportsAWrongSetting(String settings, String variable, String command, String said) throws Exception {
         Map<String, String> environment = new HashMap<>();
         if (settings != null) {
             environment.put("MODELDISK_CONFIG", sandbox.file("settings", settings + "\n").toString());
@@ -69,7 +72,7 @@ final class SettingsIT {
     }
 
     @Test
-    void byteOrderMarkInTheSettingsFileIsNamed() throws Exception {
+    void commandReportsAByteOrderMarkInTheSettingsFile() throws Exception {
         Path file = sandbox.file("settings", "\uFEFF" + FILE);
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file.toString()), modeldisk("serve"));
         assertThat(result.status()).isEqualTo(1);
@@ -78,7 +81,7 @@ final class SettingsIT {
     }
 
     @Test
-    void settingsFileThatIsNoTextIsNamed() throws Exception {
+    void commandReportsASettingsFileThatIsNotUtf8() throws Exception {
         Path file = sandbox.path("settings");
         Files.write(file, FILE.getBytes(StandardCharsets.UTF_16LE));
         Files.write(file, new byte[]{(byte) 0xFF, (byte) 0xFE}, StandardOpenOption.APPEND);
@@ -88,7 +91,7 @@ final class SettingsIT {
     }
 
     @Test
-    void credentialOfSystemdIsTheSecretsFile() throws Exception {
+    void shardReadsItsSecretsFromTheSystemdCredential() throws Exception {
         Path secrets = sandbox.directory("credentials").resolve("secrets");
         Map<String, String> environment = Map.of("CREDENTIALS_DIRECTORY", secrets.getParent().toString());
         Object[] serve = {"serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"};

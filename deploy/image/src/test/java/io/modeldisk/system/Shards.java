@@ -17,7 +17,7 @@ import java.util.stream.Collectors;
  * @param ports the ports of the shards, in the order of the shard numbers
  */
 record Shards(String model, List<Integer> ports) {
-    /** Starts shards in this process. The aggregator is {@code sgd:lr=1} unless {@code change} sets another aggregator. */
+    /** Starts shards in this JVM, with settings that {@code change} modifies. The default aggregator is {@code sgd:lr=1}. */
     static Shards launch(
         Sandbox sandbox, String model, int count, long sizeBytes, UnaryOperator<ServerContext> change)
         throws IOException {
@@ -33,18 +33,18 @@ record Shards(String model, List<Integer> ports) {
         return new Shards(model, ports);
     }
 
-    /** The address of the model for the command line. */
+    /** Returns the address of the model for the command line. */
     String address() {
         return ports.stream().map(port -> "127.0.0.1:" + port)
             .collect(Collectors.joining(",", "modeldisk://", "/" + model));
     }
 
-    /** The URL of the first shard's portal, for other initiators. */
+    /** Returns the URL of the first shard's portal for other initiators. */
     String portal() {
         return "iscsi://127.0.0.1:" + ports.getFirst();
     }
 
-    /** Returns the URL of a logical unit of the first shard, for other initiators. */
+    /** Returns the URL of a logical unit of the first shard for other initiators. */
     String unit(int lun) {
         return portal() + "/iqn.2026-11.io.modeldisk:" + model + "/" + lun;
     }

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests a learner and a shard on the same host that use shared memory. */
+/** Tests shared memory between a mount and a shard on the same host. */
 @Tag("mount")
 @Timeout(180)
 final class ShmIT {
@@ -27,7 +27,7 @@ final class ShmIT {
             "sgd:lr=1", "--listen", listen, "--datamover", datamovers, "--shm-directory", sandbox.path("run")));
     }
 
-    /** Returns the number of mappings of learners' memory in the process of a shard. */
+    /** Returns the number of memory regions of mounts that the process of a shard has mapped. */
     private static long mapped(Running shard) throws Exception {
         Path maps = Path.of("/proc", Long.toString(shard.process().descendants().filter(ShmIT::isJava).findFirst()
             .orElse(shard.process().toHandle()).pid()), "maps");
@@ -39,7 +39,7 @@ final class ShmIT {
     }
 
     @Test
-    void shardUnmapsTheMemoryOfAMountKilledAfterTraining() throws Exception {
+    void shardUnmapsTheMemoryOfAKilledMount() throws Exception {
         Programs.requireMounting();
         Running shard = serve("tcp,shm", "127.0.0.1:0");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -71,7 +71,7 @@ final class ShmIT {
     }
 
     @Test
-    void mountOfAShardWithoutSharedMemoryUsesTcpAndShowsWhyUnlessItNeedsSharedMemory() throws Exception {
+    void mountUsesTcpAndReportsTheReasonIfTheShardHasNoSharedMemory() throws Exception {
         Programs.requireMounting();
         sandbox.directory("run");
         Running shard = serve("tcp", "127.0.0.1:0");

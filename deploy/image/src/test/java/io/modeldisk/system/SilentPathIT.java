@@ -30,9 +30,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests learners on two shards when the network path of one learner is silent, that is, forwards no data. Every value of every
- * gradient is 1, and the learning rate is 1, so a pull returns equal values within each logical block. In bsp, a pull
- * returns equal values for the whole model.
+ * Tests learners while the network path between one learner and two shards is silent, that is, forwards no data. All gradient
+ * values are 1, and the learning rate is 1, so all weights of a logical block are equal. With bsp, all weights of the model are
+ * equal.
  */
 @Timeout(120)
 final class SilentPathIT {
@@ -46,8 +46,8 @@ final class SilentPathIT {
     private final AtomicBoolean over = new AtomicBoolean();
     private final List<NetworkPath> paths = new ArrayList<>();
     /**
-     * The time-out of commands, which is longer than the 5 s after which a shard responds BUSY to a command that waits for a
-     * round.
+     * The command time-out. It is longer than 5 s, because a shard responds BUSY to a command that has waited for a round for 5
+     * s.
      */
     private Duration commandTimeout = Duration.ofSeconds(12);
     private Duration reconnectTimeout = Duration.ofSeconds(1);
@@ -90,11 +90,11 @@ final class SilentPathIT {
                     model.pull(0, weights, 0, SIZE, Cancellation.NONE);
                     assertNotTorn(weights);
                     rounds.incrementAndGet();
-                    // Leaves the processors to other tests.
+                    // The pause leaves processor time for other tests.
                     Thread.sleep(5);
                 }
             } finally {
-                // The other learners do not wait for a learner that has left.
+                // After the learner has left, the other learners do not wait for it.
                 model.leave();
             }
         }
@@ -141,7 +141,7 @@ final class SilentPathIT {
 
     @ParameterizedTest
     @ValueSource(strings = {"asp", "ssp:0", "ssp:2", "bsp"})
-    void learnerBehindASilentPathFailsAndOtherLearnersContinue(String consistency) throws Exception {
+    void otherLearnersContinueWhenAPathIsSilent(String consistency) throws Exception {
         serve(consistency, 3, 0);
         List<Learner> survivors = List.of(new Learner(shards, "s0"), new Learner(shards, "s1"));
         Learner victim = new Learner(throughPaths(), "victim");
@@ -151,7 +151,7 @@ final class SilentPathIT {
         for (Learner survivor : survivors) {
             survivor.awaitRounds(10);
         }
-        // The path is still silent. The calls of the learner fail by time-out.
+        // The path is still silent, so a call of the learner fails after its time-out.
         assertThatThrownBy(() -> victim.training.get(Await.BOUND.toSeconds(), TimeUnit.SECONDS))
             .isInstanceOf(ExecutionException.class).rootCause().isInstanceOf(IOException.class);
         set(State.UP);
@@ -203,12 +203,12 @@ final class SilentPathIT {
     }
 
     @Test
-    void statusNamesTheLearnerThatOthersWaitFor() throws Exception {
+    void statusShowsTheLearnerForWhichOthersWait() throws Exception {
         serve("bsp", 2, 0, Duration.ofMinutes(1));
         Learner quick = new Learner(shards, "quick");
         Learner sleepy = new Learner(shards, "sleepy");
         quick.start();
-        await("status names the learner that is missing",
+        await("status shows the learner for which the other learner waits",
             () -> sandbox.run(Sandbox.modeldisk("status", shards.address())).succeeded()
                 .contains("shard 0 waits for learner sleepy; the learner is behind by 1 round, "));
         over.set(true);

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 final class SourceTreeTest {
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
 
-    /** Build tools treat every folder named {@code target} as output of Maven and skip the folder. */
+    /** Build tools skip every folder named {@code target}, because they assume that it contains Maven output. */
     @Test
     void onlyMavenOutputFoldersAreNamedTarget() throws IOException {
         List<Path> found = new ArrayList<>();

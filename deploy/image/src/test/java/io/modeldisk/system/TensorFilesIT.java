@@ -24,21 +24,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests model.safetensors and tensors/NAME.npy of two followers while two learners push. Every value of every gradient is 1, and
- * the learning rate is 1, so under bsp, every weight of a version is minus its round.
+ * Tests the files model.safetensors and tensors/NAME.npy of two followers while two learners push. All gradient values are 1, and
+ * the learning rate is 1, so with bsp, each weight of a version is the negative number of its round.
  */
 @Tag("mount")
 @Timeout(600)
 final class TensorFilesIT {
     private static final int BLOCK = 64 << 10;
-    /** The tensor "layer/b" has 300,000 weights in 19 blocks, on both shards. */
+    /** The names and shapes of the tensors. The tensor "layer/b" has 300,000 weights in 19 blocks, which are on both shards. */
     private static final String NAMES = """
         {"embed": {"shape": [100, 7]}, "layer/b": {"dtype": "F32", "shape": [3, 100000]}, "": {"shape": []},
          "none": {"shape": [0, 4]}, "..": {"shape": [33]}}
         """;
     private static final int WEIGHTS = 700 + 300_000 + 1 + 33;
 
-    /** A reader of the safetensors format that uses nothing of modeldisk, and the checks of a version. */
+    /** A program that reads the safetensors format without code of modeldisk, and checks each version that it reads. */
     private static final String READER = """
         import json, mmap, os, select, struct, sys
         import numpy as np
@@ -126,7 +126,7 @@ final class TensorFilesIT {
             context -> context.tensors(names).blockSizeBytes(BLOCK).consistency(mode).learners(2));
     }
 
-    /** Starts a learner that pushes gradients of 1 until {@link #stop}. Learner 0 counts the rounds. */
+    /** Starts a learner that pushes gradients of ones until {@link #stop} is true. Learner 0 counts the rounds. */
     private CompletableFuture<Void> learner(Shards shards, int number, long pauseMs) {
         return CompletableFuture.runAsync(() -> {
             try (StripedModel model = StripedModel.connect(
@@ -151,12 +151,12 @@ final class TensorFilesIT {
         }, command -> Thread.ofPlatform().start(command));
     }
 
-    /** Learners leave before the readers end if {@code waits} is false. */
+    /** If {@code waits} is false, the learners leave before the readers finish. */
     @ParameterizedTest
     @CsvSource({"bsp, 2, 1, 0, 60, true", "bsp, 2, 0, 0, 40, false", "bsp, 1, 20, 0, 20, true",
         "asp, 2, 0, 1, 30, false",
         "ssp:2, 2, 1, 0, 30, true"})
-    void openFileHasOneVersionWhileLearnersPushAndAfterTheyHaveLeft(
+    void openFileKeepsOneVersionWhileLearnersPushAndLeave(
         String mode, int count, long pauseMs, long otherPauseMs, int times, boolean waits) throws Exception {
         Shards shards = serve(mode, count);
         List<CompletableFuture<Void>> learners = List.of(learner(shards, 0, pauseMs),
@@ -185,9 +185,9 @@ final class TensorFilesIT {
     }
 
     /**
-     * Starts two followers, which read versions while learners push. The second mount is of bfloat16.
+     * Starts two followers, and a program for each that reads versions while learners push. The second follower uses bfloat16.
      *
-     * @param waits whether a follower waits in poll(2) for a new version before each read
+     * @param waits true if a program waits in poll(2) for a new version before each read
      */
     private List<Running> readers(Shards shards, String mode, int times, boolean waits) throws Exception {
         List<Running> readers = new ArrayList<>();

@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Kills the primary of each shard during the training of the quickstart, and compares the weights with those of a quiet run. */
+/**
+ * Kills the primary of each shard during the training of the quickstart, and compares the weights with those of an undisturbed
+ * run.
+ */
 @Tag("mount")
 @Timeout(300)
 final class TrainingTakeoverIT {
@@ -24,7 +27,7 @@ final class TrainingTakeoverIT {
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
     private static final int ITERATIONS = 400;
-    /** With one thread, numpy adds in the same order in every run. */
+    /** With one thread, numpy adds numbers in the same order in every run, so the results are identical. */
     private static final Map<String, String> ONE_THREAD = Map.of("OPENBLAS_NUM_THREADS", "1", "PYTHONDONTWRITEBYTECODE",
         "1");
 
@@ -81,7 +84,7 @@ final class TrainingTakeoverIT {
         return Files.readAllBytes(sandbox.path(run + 0).resolve("weights"));
     }
 
-    private byte[] quietWeights() throws Exception {
+    private byte[] undisturbedWeights() throws Exception {
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < SHARDS; i++) {
             shards.add(serve(i));
@@ -116,13 +119,13 @@ final class TrainingTakeoverIT {
     }
 
     @Test
-    void weightsAreBitForBitThoseOfARunInWhichNoPrimaryWasKilled() throws Exception {
+    void takeoversDoNotChangeABitOfTheTrainedWeights() throws Exception {
         Programs.requireMounting();
         Programs.require("python3", "python3-numpy");
         sandbox
             .run(ONE_THREAD, "python3", LESSONS.resolve("digits.py").toString(),
                 sandbox.path("digits.safetensors").toString())
             .succeeded();
-        assertThat(weightsWithTakeovers()).isEqualTo(quietWeights());
+        assertThat(weightsWithTakeovers()).isEqualTo(undisturbedWeights());
     }
 }

@@ -11,7 +11,10 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests that shards use the sizes that {@code modeldisk tune} has chosen, unless an option sets a size. */
+/**
+ * Tests that shards use the transfer sizes in the file that {@code modeldisk tune} writes, or that the option {@code --tuning}
+ * names.
+ */
 final class TuneIT {
     @RegisterExtension
     final Sandbox sandbox = new Sandbox();
@@ -22,7 +25,7 @@ final class TuneIT {
             Stream.of(options)).toArray();
         Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
         shard.awaitLine("ready: ");
-        // Standard error passes through a filter and may arrive after the ready line.
+        // Standard error passes through a filter, so it can arrive later than the ready line.
         await("the shard logs its transfer sizes", () -> shard.output().contains("transfer sizes: "));
         return shard.output();
     }
@@ -41,7 +44,7 @@ final class TuneIT {
     }
 
     @Test
-    void tuningFileThatAnOptionNamesIsUsedAndLogged() throws Exception {
+    void shardUsesTheTuningFileOfItsOption() throws Exception {
         Path file = sandbox.path("mine.json");
         new Tuning("", Map.of()).write(file);
 
