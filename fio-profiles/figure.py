@@ -19,7 +19,7 @@ LEARNERS = 2
 COMPUTE_SECONDS = 0.1
 SAMPLE_SECONDS = 0.1
 BAR = 30
-# Longer than the time that a mount waits for its last requests.
+# The time in which a process must exit. It is longer than the time for which a mount waits for its last requests.
 END_SECONDS = 30
 
 
@@ -35,7 +35,7 @@ def figure_5(options):
 
 
 class Shown:
-    """The progress of a measurement: a bar that a terminal updates, or else nothing."""
+    """The progress of a measurement: a bar on a terminal, and nothing if the output is not a terminal."""
 
     def __init__(self, seconds):
         self.begun, self.seconds = time.monotonic(), seconds
@@ -51,7 +51,7 @@ class Shown:
 
 
 class Children:
-    """Processes of modeldisk in the foreground, which end with this object."""
+    """modeldisk processes in the foreground, which are stopped at the end of a with statement."""
 
     def __init__(self):
         self.processes = []
@@ -96,7 +96,7 @@ def learn(model, end):
 
 
 def moved(directory):
-    """Returns the time and the bytes that the shards have received as pushes and have sent as pulls."""
+    """Returns the current time, the bytes that the shards have received in pushes, and the bytes that they have sent in pulls."""
     shards = json.loads((directory / "status.json").read_text())["shards"]
     return time.monotonic(), sum(shard["pushedBytes"] for shard in shards), sum(shard["pulledBytes"] for shard in shards)
 
@@ -125,7 +125,7 @@ def train(datamover, exchange, seconds, shown):
                 time.sleep(SAMPLE_SECONDS)
                 samples.append(moved(directories[0]))
                 shown.show(f"training over {datamover}, exchange {exchange}")
-            # A learner that has failed lets the measurement fail.
+            # result() raises the exception of a failed learner, so that the measurement fails too.
             counts = [learner.result() for learner in learners]
         for model in models:
             os.close(model)
@@ -189,7 +189,7 @@ def figure_10(options):
 def main():
     parser = argparse.ArgumentParser(prog="fio-profiles/run", description=__doc__)
     parser.add_argument("--figure", type=int, choices=(5, 10), required=True, help="the number of the figure in the paper")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and shorter measurements: less than three minutes")
+    parser.add_argument("--quick", action="store_true", help="use fewer sizes and shorter measurements: less than three minutes")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path(), help="the directory for the files (default: this one)")
     options = parser.parse_args()
     if shutil.which("fio") is None and options.figure == 5:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Measures an exchange of gradients through a mounted model, in turn with an allreduce of PyTorch. See --help."""
+"""Measures exchanges of gradients through a mounted model, alternating with an allreduce of PyTorch. See --help."""
 
 import argparse
 import json
@@ -17,14 +17,14 @@ HERE = pathlib.Path(__file__).resolve().parent
 MODELDISK = str(HERE.parent / "modeldisk")
 RESULTS = HERE.parent / "image" / "target" / "allreduce"
 LEARNERS = 2
-# The compilers of the JVMs need some seconds of exchanges before they are done: at least so many exchanges, and so many bytes.
+# The smallest number of exchanges and of bytes before a measurement, because the compilers of the JVMs need some seconds.
 WARM_UP = 20
 WARM_UP_BYTES = 8 * 10**9
-# The processes get the time of the next exchange this long before.
+# The time from the message that announces the next exchange to the start of this exchange.
 NOTICE_SECONDS = 0.01
-# With overlap, a computation takes as many times the time of an exchange with sync.
+# With overlap, the time of a computation is this multiple of the time of an exchange with sync.
 COMPUTATION = 2
-# Longer than the time that a mount waits for its last requests.
+# The time in which a process must exit. It is longer than the time for which a mount waits for its last requests.
 END_SECONDS = 30
 
 
@@ -33,7 +33,7 @@ class Failure(Exception):
 
 
 class Processes:
-    """Processes that end with this object, the last one first."""
+    """Processes that are stopped at the end of a with statement, the last one first."""
 
     def __init__(self):
         self.started = []
@@ -89,7 +89,7 @@ class Pair:
         return self.answers()
 
     def exchange(self):
-        """Exchanges once. Returns the seconds of the slower process."""
+        """Runs one exchange. Returns the seconds that the slower process needed."""
         self.ask("prepare")
         return max(self.ask(f"exchange {time.monotonic() + NOTICE_SECONDS}"))
 
@@ -100,12 +100,12 @@ class Pair:
 
 
 def warm_up(size):
-    """Returns the number of exchanges to make with gradients of this size before a measurement."""
+    """Returns the number of warm-up exchanges before a measurement with gradients of this size."""
     return max(WARM_UP, WARM_UP_BYTES // size)
 
 
 def serve(processes, folder, datamover, size, exchange):
-    """Starts a shard and two mounts of its model. Returns their directories."""
+    """Starts a shard and two mounts of its model. Returns the directories of the mounts."""
     sockets = folder / "sockets"
     sockets.mkdir(mode=0o700)
     ready = processes.modeldisk(
@@ -125,7 +125,7 @@ def serve(processes, folder, datamover, size, exchange):
 
 
 def measure(size, datamover, turns, shown):
-    """Measures one size over one datamover. Returns the seconds of each turn."""
+    """Measures gradients of one size over one datamover. Returns the seconds of each exchange."""
     with tempfile.TemporaryDirectory(prefix="modeldisk-allreduce.") as temporary:
         folder = pathlib.Path(temporary)
         with Processes() as processes:
@@ -183,7 +183,7 @@ def table(results):
 
 
 def show(step):
-    """Shows a step in place of the previous step, on a terminal."""
+    """On a terminal, shows a step in place of the previous step."""
     if sys.stderr.isatty():
         print(f"\r\033[K{step}", end="", file=sys.stderr, flush=True)
 
@@ -207,16 +207,16 @@ def parse(arguments=None):
         prog="deploy/allreduce/run",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="""\
-Measures how long two learners take to exchange a gradient, in turn with an allreduce of PyTorch (gloo, loopback). Installs
-python3-torch if it is missing.
+Measures the time in which two learners exchange a gradient, alternating with an allreduce of PyTorch (gloo over loopback).
+Installs python3-torch if it is missing.
 
-  sync      each learner stores its gradient in the mapped buffers of its mount. The time is that of the fsync of
+  sync      each learner stores its gradient in the mapped buffers of its mount. The measured time is that of the fsync of
             mapped/control, after which the learner has the new weights. One shard applies the mean of the gradients (bsp).
   gloo      each process has the sum of the gradients when all_reduce returns. It has not updated any weights yet.
-  overlap   the exchange runs while the learner computes, here twice as long as an exchange with sync. The computation stores
-            the next gradient, and sleeps for the rest, as beside an accelerator. The time is what the learner waits in fsync.
+  overlap   the exchange runs while the learner computes for twice the time of an exchange with sync. The computation stores the
+            next gradient, and then sleeps, like a learner that uses an accelerator. The measured time is the wait in fsync.
 
-Both processes begin at the same time, and the slower one counts. Each result is checked.""",
+Both processes begin at the same time, and the time of the slower one counts. Each result is checked.""",
     )
     parser.add_argument(
         "--megabytes",
@@ -230,13 +230,13 @@ Both processes begin at the same time, and the slower one counts. Each result is
         type=count,
         default=15,
         metavar="N",
-        help="the measurements of each, after at least 20 more to warm up; default: %(default)s",
+        help="the number of measurements for each size and datamover, after at least 20 warm-up exchanges; default: %(default)s",
     )
     parser.add_argument(
         "--datamover",
         default="shm,tcp",
         metavar="NAME,...",
-        help="how the mounts reach the shard: shm, tcp; default: %(default)s",
+        help="the datamovers between the mounts and the shard: shm, tcp; default: %(default)s",
     )
     parser.add_argument(
         "--out",

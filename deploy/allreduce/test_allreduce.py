@@ -27,7 +27,7 @@ class Buffers:
         self.learner = worker.Mapped(types.SimpleNamespace(mount=self.mount, rank=1))
 
     def apply(self, number, rounds):
-        """Stores the weights after a number of rounds, in which the gradient of the other learner is half of this one's."""
+        """Stores the weights after a number of rounds. In each round, the other learner's gradient is half of this learner's."""
         gradient = np.fromfile(self.mount / "mapped" / "gradient.0", np.float32)
         (-rounds * 0.75 * gradient).astype(np.float32).tofile(self.mount / "mapped" / f"weights.{number}")
 
@@ -53,7 +53,7 @@ class WorkerTest(unittest.TestCase):
                 with self.assertRaisesRegex(ValueError, "after 2 rounds, weight 1 is"):
                     buffers.learner.check()
 
-    def test_weights_of_two_sets_lack_the_last_round(self):
+    def test_weights_of_two_buffer_sets_lack_the_last_round(self):
         with tempfile.TemporaryDirectory() as folder:
             buffers = Buffers(folder, 2)
             buffers.learner.check()
@@ -75,12 +75,12 @@ class TableTest(unittest.TestCase):
         "overlapWaitSeconds": [0.0001, 0.0002, 0.0003],
     }
 
-    def test_table_has_medians_and_the_ratio_with_its_range(self):
+    def test_table_shows_medians_and_the_ratio_with_its_range(self):
         heading, row = main.table([self.RESULT])
         self.assertIn("sync / gloo", heading)
         self.assertEqual(row.split(), ["36", "shm", "20.0", "20.0", "1.00", "(0.50-1.50)", "40.0", "0.20"])
 
-    def test_sizes_are_whole_numbers_of_weights(self):
+    def test_option_megabytes_gives_whole_numbers_of_weights(self):
         self.assertEqual(main.parse(["--megabytes", "36,0.0041"]).megabytes, [36_000_000, 4100])
         self.assertEqual(main.parse([]).megabytes, [36_000_000, 204_000_000])
 

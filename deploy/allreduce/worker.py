@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 """One of two processes that exchange gradients, through a mounted model or with an allreduce of PyTorch.
 
-Reads commands from the standard input, one a line, and prints an answer of JSON to each:
+Reads commands from the standard input, one a line, and prints a JSON answer to each:
 
 prepare        stores the gradient of the next exchange
-exchange TIME  waits until the monotonic clock shows TIME, exchanges, checks the result, and answers with the seconds
-overlap N C    does N iterations that each compute for C seconds, and answers with the seconds that each waited
+exchange TIME  waits until the monotonic clock shows TIME, exchanges, checks the result, and answers with the seconds it took
+overlap N C    runs N iterations with C seconds of computation each, and answers with the seconds that each iteration waited
 """
 
 import argparse
@@ -21,9 +21,9 @@ import numpy as np
 LEARNERS = 2
 # The gradients are small whole numbers, so that all sums are exact.
 VALUES = 8
-# `overlap` looks only at each of these values, because a check of all would take longer than a computation.
+# `overlap` checks only every STRIDE-th weight, because a check of all weights would take longer than a computation.
 STRIDE = 1021
-# modeldisk applies the mean of the gradients, the weights lose it (sgd:lr=1).
+# The shard subtracts the mean of the gradients from the weights (sgd:lr=1). The mean is this multiple of the base values.
 MEAN_FACTOR = sum(range(1, LEARNERS + 1)) / LEARNERS
 
 
@@ -52,7 +52,7 @@ class Mapped:
         self.exchanges += 1
 
     def check(self, stride=1):
-        """Checks the weights that the learner has now. With two sets, they lack the last exchange."""
+        """Checks the current weights of the learner. With two sets of buffers, they do not contain the last exchange yet."""
         weights = self.weights[self.exchanges % len(self.weights)][::stride]
         rounds = max(0, self.exchanges - len(self.weights) + 1)
         expected = self.base[::stride] * (-MEAN_FACTOR * rounds)
@@ -107,7 +107,7 @@ class Allreduce:
 
     def check(self):
         if not self.torch.equal(self.tensor, self.sum):
-            raise ValueError("the allreduce has not returned the sum of the gradients")
+            raise ValueError("the allreduce did not return the sum of the gradients")
 
 
 def answer(member, command):

@@ -1,4 +1,4 @@
-"""Two shards on this machine, mounts of their model, and learners: processes that end with the cluster."""
+"""Two shards on this machine, mounts of their model, and learners. All these processes are stopped together with the cluster."""
 
 import contextlib
 import json
@@ -13,9 +13,9 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 MODELDISK = HERE.parent / "modeldisk"
 SHARDS = 2
-# Longer than the time for which a mount waits for its last requests.
+# The time in which a process must exit. It is longer than the time for which a mount waits for its last requests.
 END_SECONDS = 30
-# A process that has printed nothing for this time hangs.
+# A process that prints nothing for this time is considered to hang.
 SILENCE_SECONDS = 180
 STATUS_SECONDS = 60
 
@@ -25,7 +25,7 @@ class Failure(Exception):
 
 
 class Process:
-    """A program whose lines are kept."""
+    """A program and the lines that it has printed."""
 
     def __init__(self, name, command, environment=None):
         self.name = name
@@ -37,7 +37,7 @@ class Process:
             stdout=subprocess.PIPE,
             text=True,
             env=os.environ | (environment or {}),
-            # Ctrl-C reaches only the runner, which then ends the processes in order.
+            # Ctrl-C must reach only the program that runs the cluster, which then stops the processes in order.
             start_new_session=True,
         )
         self.reader = threading.Thread(target=self.read, daemon=True)
@@ -53,7 +53,7 @@ class Process:
             self.changed.notify_all()
 
     def line(self, number):
-        """Waits for a line. Returns None if the program ends before."""
+        """Waits for the line with this number, counted from 0. Returns None if the program exits before it prints this line."""
         with self.changed:
             known = -1
             while number >= len(self.lines) and None not in self.lines:
@@ -69,18 +69,18 @@ class Process:
             if line.startswith("ready: "):
                 return line
             number += 1
-        raise Failure(f"{self.name} ended before it was ready; see its messages above")
+        raise Failure(f"{self.name} exited before it was ready; see its messages above")
 
     def status(self):
-        """Waits for the end of the program. Returns its exit status."""
+        """Waits until the program exits. Returns its exit status."""
         try:
             return self.popen.wait(SILENCE_SECONDS)
         except subprocess.TimeoutExpired as error:
-            raise Failure(f"{self.name} has not ended after {SILENCE_SECONDS} s") from error
+            raise Failure(f"{self.name} has not exited after {SILENCE_SECONDS} s") from error
 
     @contextlib.contextmanager
     def stopped(self):
-        """Stops the program during a with statement."""
+        """Pauses the program (SIGSTOP) during a with statement."""
         self.popen.send_signal(signal.SIGSTOP)
         try:
             yield
@@ -150,7 +150,7 @@ class Cluster:
         return process
 
     def mount(self, name):
-        """Mounts the model for a learner. Returns when its files can be used."""
+        """Mounts the model for a learner. Returns when the mount is ready."""
         folder = self.folder / name
         folder.mkdir()
         self.folders.append(folder)
@@ -172,17 +172,17 @@ class Cluster:
                 timeout=STATUS_SECONDS,
             )
         except subprocess.TimeoutExpired as error:
-            raise Failure(f"the shards have not told their status within {STATUS_SECONDS} s") from error
+            raise Failure(f"the shards did not report their status within {STATUS_SECONDS} s") from error
         if answer.returncode:
             raise Failure(f"the shards do not respond: {answer.stderr.strip()}")
         return json.loads(answer.stdout)
 
     def await_joined(self, name, process):
-        """Waits until a learner, which this process computes, has joined at each shard."""
+        """Waits until the learner with this name, which runs in `process`, has joined each shard."""
         end = time.monotonic() + SILENCE_SECONDS
         while not all(any(learner["learner"] == name for learner in shard["learners"]) for shard in self.status()):
             if process.popen.poll() is not None:
-                raise Failure(f"{process.name} ended before it joined; see its messages above")
+                raise Failure(f"{process.name} exited before it joined; see its messages above")
             if time.monotonic() > end:
                 raise Failure(f"{process.name} has not joined after {SILENCE_SECONDS} s")
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 """A learner of DiLoCo (Douillard et al., 2023): trains the network of fashion.py, and meets the other learners only once a round.
 
-In each round, the learner takes H local steps of AdamW with its part of the images. Then it pushes how far it has come, as its
-gradient: its weights at the start of the round minus its weights at the end. The shards apply the mean of the gradients of all
-learners with the outer optimizer: `serve --aggregator nesterov:lr=0.7,momentum=0.9 --consistency bsp`.
+In each round, the learner takes H local steps of AdamW with its part of the images. Then it pushes a gradient: its weights at the
+start of the round minus its weights at the end. The shards apply the mean of the gradients of all learners with the outer
+optimizer: `serve --aggregator nesterov:lr=0.7,momentum=0.9 --consistency bsp`.
 
-With --exchange overlap, the exchange of a round takes place during the local steps of the next round. Then the weights of the
-mount do not contain the last round yet. The learner adds its own part of that round to them before it begins.
+With --exchange overlap, the exchange of a round takes place during the local steps of the next round. At the start of a round,
+the weights of the mount therefore lack the previous round. The learner applies its own gradient of that round to them first.
 """
 
 import argparse
@@ -33,7 +33,8 @@ def local_steps(local, optimizer, batches):
 
 
 def learn(mount, rounds, steps, batch, rate):
-    """Trains until the round number `rounds`, with `steps` local steps in each. Yields the round and the mean loss after each."""
+    """Trains until the round number `rounds`, with `steps` local steps in each. After each round, yields its number and mean
+    loss."""
     images, shared, local = fashion.Images("train"), fashion.network(), fashion.network()
     optimizer = torch.optim.AdamW(local.parameters(), lr=rate)
     missing = [torch.zeros_like(weights) for weights in local.parameters()]

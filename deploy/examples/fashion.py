@@ -15,7 +15,7 @@ from torch import nn
 
 FOLDER = pathlib.Path("/usr/share/datasets/fashion-mnist")
 SIDE = 28
-# The bytes before the data in files of images and of labels.
+# The numbers of header bytes in image files and in label files.
 IMAGES_START, LABELS_START = 16, 8
 # The mean and the standard deviation of the gray values of the training images, which are from 0 to 255.
 MEAN, DEVIATION = 72.94, 90.02
@@ -50,9 +50,10 @@ class Images:
         return torch.from_numpy(pixels), torch.from_numpy(self.labels[chosen].astype(np.int64))
 
     def batch(self, step, rank, of, size):
-        """Returns the mini-batch of `size` images of learner `rank` (from 0) of `of` in a step.
+        """Returns the mini-batch of one learner in a step: `size` images. `rank` is the number of the learner, from 0, and `of`
+        the number of learners.
 
-        The mini-batches of all learners in a step are together the mini-batch of `size * of` images of one process.
+        The mini-batches of all learners in a step form the mini-batch of `size * of` images of a training in one process.
         """
         steps = len(self) // (size * of)
         start = step % steps * size * of
@@ -76,7 +77,7 @@ def evaluate(net):
 
 
 def partition(mount):
-    """Returns the round in which the learner of a mount computes, its rank, and the number of learners."""
+    """Returns the current round of the learner of a mount, the rank of the learner, and the number of learners."""
     part = json.loads((mount / "partition").read_text())
     if part["rank"] is None:
         raise ValueError(f"{mount}/partition gives this learner no part of the images: {part}")

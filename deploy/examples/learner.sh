@@ -14,7 +14,7 @@ while [ "$(stat -c %s "$work/gradient")" -lt "$size" ]; do
 done
 truncate -s "$size" "$work/gradient"
 
-# The learner stays in the training as long as it has the model open for writing.
+# A learner takes part in the training as long as it has the model open for writing, so descriptor 3 stays open.
 exec 3<>"$1"
 iteration=1
 while [ $iteration -le "$2" ]; do

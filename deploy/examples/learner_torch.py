@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""A learner in PyTorch: trains the network of fashion.py through a mount, with its part of the images."""
+"""A learner in PyTorch. It trains the network of fashion.py through a mount, with its part of the images."""
 
 import argparse
 import json
@@ -13,7 +13,7 @@ import modeldisk_torch
 
 
 def learn(mount, rounds, batch):
-    """Trains until the round number `rounds`. Yields the round and the loss after each."""
+    """Trains until the round number `rounds`. After each round, yields its number and loss."""
     net, images = fashion.network(), fashion.Images("train")
     with modeldisk_torch.Learner(net, mount) as learner:
         while (part := fashion.partition(mount))[0] <= rounds:

@@ -18,7 +18,7 @@ def trained(model):
     return {name: parameter for name, parameter in model.named_parameters() if parameter.requires_grad}
 
 def layout(model):
-    """Returns the header of a safetensors file that holds the trained parameters one behind the other."""
+    """Returns the header of a safetensors file that contains the trained parameters one after the other."""
     header, end = {}, 0
     for name, p in trained(model).items():
         header[name] = {"dtype": "F32", "shape": list(p.shape), "data_offsets": [end, end := end + 4 * p.numel()]}
@@ -37,7 +37,7 @@ def save(model, path):
         file.writelines(content(parameter) for parameter in trained(model).values())
 
 def places(model, folder, count):
-    """Returns the range and the shape of each tensor in the mounted model: those of the network if the model has no names."""
+    """Returns the range and shape of each tensor in the mounted model. A model without names has the tensors of the network."""
     mounted = {}
     with contextlib.suppress(FileNotFoundError), open(f"{folder}/tensors.json") as file:
         mounted = json.load(file)
@@ -69,7 +69,7 @@ class Learner(contextlib.AbstractContextManager):
             self.begin(self.parameters())
             undo.pop_all()
 
-    def views(self, number, name, array=np.asarray):  # each has a storage of its own, which share_memory() would move
+    def views(self, number, name, array=np.asarray):  # separate storages, so share_memory() moves only one
         (begin, end), shape = self.places[name]
         return [torch.from_numpy(array(map[begin:end])).view(self.dtype).view(shape) for map in self.maps[number]]
 
@@ -105,14 +105,14 @@ class Learner(contextlib.AbstractContextManager):
                 raise RuntimeError(f"{name} was changed outside of step(): push_weights() keeps it, a new Learner loses it")
 
     def step(self):
-        """Ends an iteration. After an exception, step() pushes the gradient again unless it counts, and drop() gives it up."""
+        """Ends an iteration. After an exception, another step() pushes the gradient unless it counted; drop() discards it."""
         parameters = self.parameters()
         if self.pending and json.loads(os.pread(self.control.fileno(), 4096, 0)).get("iteration") != self.iteration:
             return self.begin(parameters)  # Ctrl-C came after the fsync had succeeded
         self.check(parameters)
         for name, p in parameters.items():
             gradient, replaced = self.sets[self.set][name][1], self.tied.get(name, [p])[0] is not p
-            if address(p.grad) != address(gradient) and not (replaced and p.grad is None):  # it has the gradient of the old one
+            if address(p.grad) != address(gradient) and not (replaced and p.grad is None):  # keeps the old one's gradient
                 gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
         self.pending = True
         try:
@@ -130,13 +130,13 @@ class Learner(contextlib.AbstractContextManager):
         self.begin(parameters)
 
     def drop(self):
-        """Gives up the gradient of a step() that failed or was interrupted, but for what shards have accepted of it."""
+        """Discards the gradient of a failed or interrupted step(), except for the blocks that shards have accepted."""
         self.check(parameters := self.parameters())
         os.setxattr(self.control.fileno(), "user.modeldisk.drop", b"")
         self.begin(parameters)
 
     def push_weights(self):
-        """Gives the weights of the network to the model. Needs the right `raw`. No learner may step at the same time."""
+        """Writes the network's weights to the model. Needs the right `raw`. No learner must call step() at the same time."""
         with open(os.open(f"{self.folder}/weights", os.O_WRONLY), "wb") as file:
             for name, p in self.parameters().items():
                 file.seek(4 * self.places[name][0][0])

@@ -1,4 +1,4 @@
-"""Tests of the PyTorch examples, nearly all of them without modeldisk. Run them with `python3 -m unittest` in this directory."""
+"""Tests of the PyTorch examples. Only RealMountTest needs modeldisk. Run them with `python3 -m unittest` in this directory."""
 
 import contextlib
 import errno
@@ -56,7 +56,7 @@ class Mounted:
         return np.fromfile(self.folder / "mapped" / file, np.float32)
 
     def write(self, file, values):
-        # In place, because the file is mapped.
+        # Overwrites the file in place, because it is mapped.
         with open(self.folder / "mapped" / file, "r+b") as buffer:
             buffer.write(np.asarray(values, np.float32).tobytes())
 
@@ -66,14 +66,14 @@ def flat(values):
 
 
 class MountedTest(unittest.TestCase):
-    """Has a folder like that of a mount."""
+    """A base class with a folder that looks like the directory of a mount."""
 
     def setUp(self):
         temporary = tempfile.TemporaryDirectory()
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
         torch.manual_seed(1)
-        # Tests that expect a warning check it.
+        # Warnings are ignored by default. A test that expects a warning checks for it.
         self.enterContext(warnings.catch_warnings())
         warnings.simplefilter("ignore", UserWarning)
 
@@ -89,7 +89,7 @@ class MountedTest(unittest.TestCase):
         return learner
 
     def named(self, model):
-        """Names the tensors of the mounted model after the parameters of a network."""
+        """Gives the tensors of the mounted model the names of the parameters of a network."""
         (self.folder / "tensors.json").write_text(json.dumps(modeldisk_torch.layout(model)))
 
     def pushed(self, learner):
@@ -187,7 +187,7 @@ class LearnerTest(MountedTest):
         gradient = np.fromfile(mount.folder / "mapped" / "gradient.0", np.float16)
         np.testing.assert_array_equal(gradient, [1, 2, 3, 1])
 
-    def test_with_two_sets_the_parameters_follow_the_set_that_control_names(self):
+    def test_parameters_use_the_buffer_set_that_control_names(self):
         net = nn.Linear(3, 1)
         mount = self.mounted(net, 2)
         learner = self.learner(net)
@@ -223,7 +223,7 @@ class LearnerTest(MountedTest):
         before = os.listdir("/proc/self/fd")
         with self.assertRaisesRegex(ValueError, "has 4 weights, but the parameters need 6"):
             modeldisk_torch.Learner(nn.Linear(5, 1), self.folder)
-        # The learner has left: control is closed.
+        # The failed constructor must have closed the file control, so that the learner has left the training.
         self.assertEqual(os.listdir("/proc/self/fd"), before)
 
     def test_saved_file_has_a_padded_header_that_covers_the_data(self):
@@ -237,14 +237,14 @@ class LearnerTest(MountedTest):
 
 
 class ChangeTest(MountedTest):
-    """Changes that a program may make to a network without telling its learner."""
+    """Changes that a program can make to a network while a Learner uses it."""
 
     def backward(self, net):
-        """Adds ones to the gradient. PyTorch for CPUs has no layers for float16."""
+        """Adds ones to the gradient, without a forward pass, because PyTorch has no float16 layers for CPUs."""
         parameters = [parameter for parameter in net.parameters() if parameter.requires_grad]
         torch.autograd.backward(parameters, [torch.ones_like(parameter) for parameter in parameters])
 
-    def test_network_that_has_moved_is_trained(self):
+    def test_converted_network_is_trained(self):
         ways = {
             "bfloat16": lambda net: net.bfloat16(),
             "double": lambda net: net.double(),
@@ -258,7 +258,7 @@ class ChangeTest(MountedTest):
             net = nn.Linear(3, 1)
             with self.subTest(way), modeldisk_torch.Learner(net, self.folder) as learner:
                 mount.write("weights.0", [1, 2, 3, 4])
-                # The gradient moves too.
+                # The conversion of the network must also keep the gradient.
                 self.backward(net)
                 move(net)
                 self.backward(net)
@@ -288,7 +288,7 @@ class ChangeTest(MountedTest):
         mount.write("weights.0", range(6))
         np.testing.assert_array_equal(flat(net.parameters()), range(6))
 
-    def test_parameter_that_is_added_is_trained_if_the_model_has_it(self):
+    def test_added_parameter_is_trained_if_the_model_contains_it(self):
         net, mount = self.two_layers()
         head = net[1]
         del net[1]
@@ -305,7 +305,7 @@ class ChangeTest(MountedTest):
         net[2].requires_grad_(False)
         self.pushed(learner)
 
-    def test_parameter_that_is_frozen_still_follows_the_model_and_pushes_zeros(self):
+    def test_parameter_that_is_frozen_later_follows_the_model_and_pushes_zeros(self):
         net, mount = self.two_layers()
         learner = self.learner(net)
         self.backward(net)
@@ -317,7 +317,7 @@ class ChangeTest(MountedTest):
         mount.write("weights.0", range(6))
         np.testing.assert_array_equal(flat(net.parameters()), range(6))
 
-    def test_weights_that_are_changed_outside_of_a_step_are_refused_until_they_are_pushed(self):
+    def test_step_refuses_weights_changed_outside_of_it_until_they_are_pushed(self):
         saved = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1)).state_dict()
 
         def replace(net):
@@ -369,7 +369,7 @@ class ChangeTest(MountedTest):
         np.testing.assert_array_equal(self.pushed(learner), np.ones(6))
         np.testing.assert_array_equal(self.pushed(learner), np.zeros(6))
 
-    def test_pushed_weights_lie_at_their_places_in_a_model_of_another_type(self):
+    def test_push_weights_uses_float32_offsets_for_a_mount_of_another_type(self):
         net = nn.Sequential(nn.Linear(3, 1), nn.Linear(1, 1))
         self.mounted(net, dtype="f16")
         names = modeldisk_torch.layout(net)
@@ -390,7 +390,7 @@ class ChangeTest(MountedTest):
         with self.assertWarnsRegex(UserWarning, r"no parameter trains \['1.weight'\]"):
             self.learner(net)
 
-    def test_gradient_of_the_learner_before_is_not_pushed_for_a_tensor_that_no_parameter_trains(self):
+    def test_untrained_tensor_does_not_push_the_gradient_of_the_previous_learner(self):
         net, mount = self.two_layers()
         mount.write("gradient.0", [9] * 6)
         del net[1]
@@ -408,17 +408,17 @@ class ChangeTest(MountedTest):
 
 
 class EndTest(MountedTest):
-    """Steps that fail, and learners that leave."""
+    """Steps that fail, and learners that leave the training."""
 
     def failed(self, learner, number):
-        """Calls step() when an fsync fails. Returns the error."""
+        """Calls step() while fsync fails with this errno. Returns the message of the error."""
         with mock.patch("os.fsync", side_effect=OSError(number, os.strerror(number))):
             with self.assertRaises(OSError) as raised:
                 learner.step()
         self.assertEqual(raised.exception.errno, number)
         return str(raised.exception)
 
-    def test_step_that_has_failed_keeps_the_gradient_and_tells_the_reason(self):
+    def test_failed_step_keeps_the_gradient_and_reports_the_reason(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
@@ -429,7 +429,7 @@ class EndTest(MountedTest):
         self.assertIn("learner two is behind; call step() again", self.failed(learner, errno.EBUSY))
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
-    def test_gradient_with_a_nan_that_was_refused_is_gone(self):
+    def test_refused_gradient_with_a_nan_is_discarded(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
@@ -439,7 +439,7 @@ class EndTest(MountedTest):
         self.assertIn("; call step() again", self.failed(learner, errno.EIO))
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
-    def test_gradient_of_a_step_that_is_interrupted_after_its_fsync_counts_once(self):
+    def test_gradient_counts_once_if_the_step_is_interrupted_after_its_fsync(self):
         net = nn.Linear(3, 1)
         mount = self.mounted(net)
         learner = self.learner(net)
@@ -457,7 +457,7 @@ class EndTest(MountedTest):
         net(torch.ones(1, 3)).sum().backward()
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
-    def test_gradient_of_a_shard_that_went_back_is_gone(self):
+    def test_gradient_is_discarded_after_a_shard_went_back(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
@@ -466,7 +466,7 @@ class EndTest(MountedTest):
         net(torch.ones(1, 3)).sum().backward()
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
-    def test_dropped_gradient_is_given_up_in_the_mount_and_in_the_network(self):
+    def test_drop_discards_the_gradient_in_the_mount_and_in_the_network(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
@@ -480,7 +480,7 @@ class EndTest(MountedTest):
         with mock.patch("os.setxattr", side_effect=OSError(errno.EIO, "")), self.assertRaises(OSError):
             learner.drop()
 
-    def test_learner_that_leaves_keeps_its_weights_and_cannot_step(self):
+    def test_closed_learner_keeps_its_weights_and_refuses_steps(self):
         net = nn.Linear(3, 1)
         mount = self.mounted(net)
         mount.write("weights.0", range(4))
@@ -496,7 +496,7 @@ class EndTest(MountedTest):
                 call()
             dropped.assert_not_called()
 
-    def test_folder_has_one_learner(self):
+    def test_second_learner_of_a_folder_is_refused(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         with modeldisk_torch.Learner(net, self.folder):
@@ -504,7 +504,7 @@ class EndTest(MountedTest):
                 modeldisk_torch.Learner(net, self.folder)
         self.learner(net)
 
-    def test_forked_child_is_no_learner(self):
+    def test_forked_child_does_not_act_as_a_learner(self):
         net = nn.Linear(3, 1)
         self.mounted(net)
         learner = self.learner(net)
@@ -532,7 +532,7 @@ class EndTest(MountedTest):
 
 @unittest.skipUnless(os.access("/dev/fuse", os.W_OK) and IMAGE.is_dir(), "needs /dev/fuse, and the image of a build")
 class RealMountTest(unittest.TestCase):
-    """Learners of a mount of modeldisk."""
+    """Tests with a shard and a mount of modeldisk."""
 
     @classmethod
     def setUpClass(cls):
@@ -550,7 +550,7 @@ class RealMountTest(unittest.TestCase):
         return np.fromfile(self.folder / "weights", np.float32)
 
     def train(self, net, learner):
-        """Trains one iteration with a gradient of ones."""
+        """Trains one iteration, with a gradient of ones."""
         for parameter in net.parameters():
             torch.autograd.backward(parameter, torch.ones_like(parameter))
         learner.step()
@@ -560,7 +560,7 @@ class RealMountTest(unittest.TestCase):
         while self.cluster.status()[0]["learners"]:
             self.assertLess(time.monotonic(), end, "the learner has not left")
 
-    def test_network_that_moves_changes_and_pushes_a_nan_stays_tied_to_the_model(self):
+    def test_network_stays_tied_to_the_model_after_conversions_and_a_nan(self):
         net = self.network()
         with modeldisk_torch.Learner(net, self.folder) as learner:
             expected = self.served()
@@ -589,9 +589,9 @@ class RealMountTest(unittest.TestCase):
         np.testing.assert_allclose(flat(net.parameters()), expected, rtol=1e-6)
         self.await_no_learners()
 
-    def test_interrupted_gradient_is_followed_by_another_one_only_after_a_drop(self):
+    def test_another_gradient_is_refused_until_the_interrupted_one_is_dropped(self):
         class Interrupted(Exception):
-            """Ctrl-C in a notebook."""
+            """The exception that Ctrl-C raises in a notebook."""
 
         def interrupt(*_):
             raise Interrupted
@@ -610,7 +610,8 @@ class RealMountTest(unittest.TestCase):
             learner.drop()
             self.train(net, learner)
             served = self.served()
-            # The interrupted gradient counts in the blocks that the shard had accepted, which is all or nothing with one block.
+            # The interrupted gradient counts in the blocks that the shard had already accepted. This model has one block, so it
+            # counts completely or not at all.
             counted = round((expected - served)[0] / 0.5)
             self.assertIn(counted, (1, 2))
             np.testing.assert_allclose(served, expected - np.float32(0.5 * counted), rtol=1e-6)
@@ -630,10 +631,10 @@ class RealMountTest(unittest.TestCase):
 
 
 class DilocoTest(unittest.TestCase):
-    """Three rounds of a learner, in which the shards do not change the weights."""
+    """Tests three DiLoCo rounds of a learner with a simulated mount, whose weights never change."""
 
     def deltas(self, sets):
-        """Returns the weights at the start, and the gradient that each round pushes."""
+        """Returns the initial weights, and the gradient of each round."""
         pushed = []
 
         def step(learner):
@@ -662,16 +663,17 @@ class DilocoTest(unittest.TestCase):
         torch.manual_seed(1)
         self.steps = []
 
-    def test_gradient_is_the_way_of_the_local_steps(self):
+    def test_gradient_is_the_sum_of_the_local_steps(self):
         weights, pushed = self.deltas(1)
         self.assertEqual(self.steps, list(range(12)))
-        # AdamW with a constant direction of the gradient moves each weight by the learning rate in each step.
+        # If the direction of the gradient is constant, AdamW changes each weight by the learning rate in each step.
         np.testing.assert_allclose(np.abs(pushed[0]), 4 * 0.1, rtol=0.2)
-        # The weights do not change, so each round begins at the same weights and goes the same way.
+        # The weights of the mount do not change, so each round starts from the same weights and changes them in the same
+        # direction.
         for gradient in pushed[1:]:
             np.testing.assert_array_equal(np.sign(gradient), np.sign(pushed[0]))
 
-    def test_with_overlap_a_round_begins_behind_the_own_part_of_the_round_before(self):
+    def test_with_overlap_a_round_starts_from_weights_that_include_the_own_previous_steps(self):
         begun = []
         original = diloco.local_steps
 
@@ -689,7 +691,7 @@ class DilocoTest(unittest.TestCase):
 
 class ImagesTest(unittest.TestCase):
     class Numbers(fashion.Images):
-        """Images without pictures: the labels are the numbers of the images."""
+        """Images without pixels. The label of an image is its number."""
 
         def __init__(self, count):
             self.labels = range(count)
@@ -697,13 +699,13 @@ class ImagesTest(unittest.TestCase):
         def choose(self, chosen):
             return chosen.tolist()
 
-    def test_learners_have_the_mini_batch_of_one_process(self):
+    def test_mini_batches_of_all_learners_form_the_mini_batch_of_one_process(self):
         images = self.Numbers(100)
         parts = [images.batch(7, rank, 2, 8) for rank in range(2)]
         self.assertEqual(sorted(parts[0] + parts[1]), sorted(images.batch(7, 0, 1, 16)))
         self.assertEqual([len(part) for part in parts], [8, 8])
 
-    def test_an_epoch_has_each_image_once(self):
+    def test_epoch_contains_each_image_once(self):
         images = self.Numbers(96)
         steps = [images.batch(step, rank, 2, 8) for step in range(6) for rank in range(2)]
         self.assertEqual(sorted(sum(steps, [])), list(range(96)))
@@ -727,7 +729,7 @@ class TrainTest(unittest.TestCase):
             self.assertFalse(train.judge(enough, [("loss", True), ("other loss", False)]))
             self.assertTrue(train.judge(enough, [("loss", True)], [("law", True)]))
 
-    def test_options_that_contradict_are_refused(self):
+    def test_invalid_options_are_refused(self):
         contradictions = ["torch --local-steps 5", "diloco --steps 60", "diloco --exchange sync", "torch --batch 0", "other"]
         for wrong in map(str.split, contradictions):
             with self.assertRaises(SystemExit) as exit, contextlib.redirect_stderr(io.StringIO()):
@@ -743,22 +745,22 @@ class ProcessTest(unittest.TestCase):
         self.assertIsNone(process.line(2))
         process.end()
 
-    def test_program_that_does_not_end_fails(self):
+    def test_waiting_for_a_program_that_hangs_fails(self):
         process = cluster.Process("one", ["sleep", "60"])
         with mock.patch.object(cluster, "SILENCE_SECONDS", 0.1):
-            with self.assertRaisesRegex(cluster.Failure, "one has not ended"):
+            with self.assertRaisesRegex(cluster.Failure, "one has not exited"):
                 process.status()
             with self.assertRaisesRegex(cluster.Failure, "one has printed nothing"):
                 process.line(0)
         process.end()
 
-    def test_program_that_ends_before_it_is_ready_fails(self):
+    def test_waiting_for_a_program_that_exits_early_fails(self):
         process = cluster.Process("one", ["true"])
-        with self.assertRaisesRegex(cluster.Failure, "one ended before it was ready"):
+        with self.assertRaisesRegex(cluster.Failure, "one exited before it was ready"):
             process.await_ready()
         process.end()
 
-    def test_stopped_program_goes_on_after_a_failure(self):
+    def test_paused_program_continues_after_a_failure(self):
         process = cluster.Process("one", ["sh", "-c", "while :; do echo on; sleep 0.02; done"])
         process.line(0)
         with self.assertRaisesRegex(cluster.Failure, "test"):
@@ -777,24 +779,24 @@ class ClusterTest(unittest.TestCase):
         self.learner = cluster.Process("the learner", ["sleep", "60"])
         self.addCleanup(self.learner.end)
 
-    def test_learner_has_joined_when_all_shards_know_it(self):
+    def test_learner_has_joined_when_all_shards_list_it(self):
         one, both = ([{"learners": [{"learner": name}]} for name in names] for names in (("three", "one"), ("three", "three")))
         with mock.patch.object(self.cluster, "status", side_effect=[one, both]) as status:
             self.cluster.await_joined("three", self.learner)
         self.assertEqual(status.call_count, 2)
 
-    def test_learner_that_does_not_join_fails(self):
+    def test_waiting_for_a_learner_that_does_not_join_fails(self):
         with mock.patch.object(self.cluster, "status", return_value=[{"learners": []}]):
             with mock.patch.object(cluster, "SILENCE_SECONDS", 0.1):
                 with self.assertRaisesRegex(cluster.Failure, "the learner has not joined"):
                     self.cluster.await_joined("three", self.learner)
             self.learner.kill()
-            with self.assertRaisesRegex(cluster.Failure, "the learner ended before it joined"):
+            with self.assertRaisesRegex(cluster.Failure, "the learner exited before it joined"):
                 self.cluster.await_joined("three", self.learner)
 
-    def test_status_that_takes_too_long_fails(self):
+    def test_status_fails_after_its_time_limit(self):
         with mock.patch("subprocess.run", side_effect=subprocess.TimeoutExpired("modeldisk", 60)):
-            with self.assertRaisesRegex(cluster.Failure, "have not told their status within 60 s"):
+            with self.assertRaisesRegex(cluster.Failure, "did not report their status within 60 s"):
                 self.cluster.status()
 
 

@@ -18,23 +18,25 @@ import modeldisk_torch
 from cluster import HERE, Cluster, Failure
 
 LEARNERS = 2
-# With fewer steps of each learner, the losses are shown but not judged.
+# With fewer steps for each learner, the losses are shown but not judged.
 ENOUGH_STEPS = {"torch": 300, "diloco": 2000}
 ADAM_RATE, ADAMW_RATE = 0.002, 0.003
 LOCAL_STEPS, LOCAL_RATE = 50, 0.002
-# The outer optimizer. With overlap, a round begins without the round before it, so that a smaller momentum is better.
+# The outer optimizer. With overlap, the weights at the start of a round lack the previous round, so a smaller momentum is better.
 OUTER = {"sync": "nesterov:lr=0.7,momentum=0.8", "overlap": "nesterov:lr=0.6,momentum=0.6"}
 # A learner of DiLoCo is killed after this part of the rounds.
 KILLED_AFTER = 0.3
 MOST_BATCH = 7500
-# Of the losses, relative to that of one process; with another type than float32, of the accuracies.
+# The largest accepted difference from the training in one process: the relative difference of the losses or, with another type
+# than float32, the difference of the accuracies.
 MOST_DIFFERENCE = 0.01
-# The most loss of DiLoCo, as a multiple of that of plain data parallelism. The bytes must be less by this factor times H.
+# The largest accepted loss of DiLoCo, as a multiple of the loss of plain data parallelism. DiLoCo must divide the transferred
+# bytes by at least LEAST_SAVING * H.
 MOST_LOSS, LEAST_SAVING = {"sync": 1.02, "overlap": 1.05}, 0.8
 
 
 class Result:
-    """A way to train, and the loss and accuracy on the held-out images after it."""
+    """The result of one training: its name and costs, and the loss and accuracy on the held-out images."""
 
     def __init__(self, name, net, steps, moved, seconds):
         self.name, self.steps, self.moved, self.seconds = name, steps, moved, seconds
@@ -55,7 +57,7 @@ def table(results):
 
 
 def show(name, line, rounds):
-    """Shows the progress: each round on a terminal, otherwise ten times."""
+    """Shows the progress: each round on a terminal, otherwise every tenth part of the rounds."""
     number = line["round"]
     text = f"   {name}: round {number} of {rounds}, loss {line['loss']:.4f}"
     if sys.stdout.isatty():
@@ -86,7 +88,8 @@ class Training:
         )
 
     def follow(self, replace_after=None):
-        """Waits for the end of the training. Kills and replaces the second learner after a number of rounds."""
+        """Waits for the end of the training. If `replace_after` is given, kills and replaces the second learner after that number
+        of rounds."""
         for number in range(self.rounds):
             text = self.learners[0].line(number)
             if text is None:
@@ -101,10 +104,11 @@ class Training:
         self.seconds = time.monotonic() - self.begun
 
     def replace(self):
-        """Kills the second learner and its mount as a machine dies, and lets another learner with its own mount join."""
+        """Kills the second learner and its mount, as if their machine had failed. Then starts a third learner with its own
+        mount."""
         self.learners[1].kill()
         self.mounts[1].kill()
-        # Otherwise, the first learner could end its rounds before the new one has started.
+        # The first learner is paused. Otherwise, it could complete its rounds before the third learner has joined.
         with self.learners[0].stopped():
             self.mounts.append(self.cluster.mount("learner-3"))
             self.learn(self.mounts[-1])
@@ -134,7 +138,8 @@ def data_parallel(name, aggregator, options):
 
 
 def alone(options):
-    """Trains in this process, with all mini-batches. With overlap, gradients are one step older, as those of the learners."""
+    """Trains in this process with the mini-batches of all learners. With overlap, each gradient uses weights that are one step
+    old, as the gradients of the learners do."""
     net, images, delay = fashion.network(), fashion.Images("train"), int(options.exchange == "overlap")
     parameters, seen = list(net.parameters()), collections.deque(maxlen=delay + 1)
     optimizer = torch.optim.Adam(parameters, lr=ADAM_RATE)
@@ -158,7 +163,7 @@ def alone(options):
 
 
 def judge(options, losses, laws=()):
-    """Prints the laws and whether each holds. Returns true if all hold, except that those of losses need enough steps."""
+    """Prints each law and whether it holds. Returns true if all laws hold. The laws of losses count only after enough steps."""
     enough = options.steps >= ENOUGH_STEPS[options.way]
     for text, holds in [*laws, *losses]:
         print(f"{text}: {'yes' if holds else 'NO'}")
@@ -231,7 +236,7 @@ two shards on this machine. Installs python3-torch and dataset-fashion-mnist if 
             Nesterov momentum. With --exchange sync, one learner is killed with its mount and replaced. For comparison, two
             learners push the gradient of each step (plain data parallelism).""",
     )
-    parser.add_argument("way", choices=["torch", "diloco"], help="what to train, see above")
+    parser.add_argument("way", choices=["torch", "diloco"], help="the way to train, see above")
     parser.add_argument(
         "--steps",
         type=count,

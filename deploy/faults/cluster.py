@@ -23,10 +23,10 @@ MODEL_MIB = 4
 STATE_MIB = 1024
 
 READY_SECONDS = 240
-# A shard that receives SIGTERM ends within this time; so does a mount that is unmounted.
+# A shard and a mount exit within this time after SIGTERM.
 END_SECONDS = 60
-# The longest time for which a call waits for other learners, and tries to reach a shard. With a durability that loses nothing,
-# both are longer than any outage, so that learners need not get an error.
+# The longest times for which a call waits for other learners, and tries to reach a shard. With a durability that loses nothing,
+# LONG_WAIT_SECONDS replaces both. It is longer than any outage, so learners get no errors.
 WAIT_SECONDS, RECONNECT_SECONDS = 30, 10
 LONG_WAIT_SECONDS = 120
 # A backup is in sync again within this time after the end of a fault.
@@ -51,7 +51,7 @@ def command(*arguments):
 
 
 class Node:
-    """A machine with one network address. A process without network of its own keeps the namespace alive."""
+    """A simulated machine: a network namespace with one address. A process that only sleeps keeps the namespace alive."""
 
     def __init__(self, number):
         self.address = f"{NETWORK}{number}"
@@ -81,7 +81,7 @@ class Node:
 
 
 class Process:
-    """A program on a node. Each line that it prints goes to a file, with the time in seconds since the machine started."""
+    """A program on a node. Each line of its output goes to a file, with the monotonic time in seconds."""
 
     def __init__(self, name, node, arguments, log, environment=None):
         self.name = name
@@ -111,7 +111,7 @@ class Process:
             self.changed.notify_all()
 
     def await_line(self, start, seconds):
-        """Waits for a line that begins with `start`, or with one of several starts."""
+        """Waits for a line that begins with `start`, or with a member of the tuple `start`."""
         deadline = time.monotonic() + seconds
         with self.changed:
             while True:
@@ -148,7 +148,8 @@ class Process:
 
 
 class Member:
-    """A shard, or a learner with its mount: a node, the files of its processes, and its clock."""
+    """A member of the cluster (a shard, the coordinator, or a learner with its mount): a node, the files of its processes, and
+    its clock."""
 
     def __init__(self, cluster, name, address, role=None):
         self.cluster = cluster
@@ -196,7 +197,7 @@ class Server(Member):
         self.process.await_end(END_SECONDS, "SIGTERM")
 
     def found(self, pattern):
-        """Returns (time, match, process) of each line of the processes that the pattern matches."""
+        """Returns (time, match, process) for each line that the processes printed and that the pattern matches."""
         return [
             (at, match, process)
             for process in self.processes
@@ -219,14 +220,14 @@ class Coordinator(Server):
 
 
 class Shard(Server):
-    """A machine that serves a shard. A shard with backups has several, in turn."""
+    """A machine with a process of a shard. A shard with backups has two machines."""
 
     def __init__(self, cluster, number, copy):
         name = f"shard {number}"
         process = f" process {copy}" if cluster.coordinator else ""
         super().__init__(cluster, name + process, 10 + 10 * copy + number, name)
         self.number = number
-        # Each process has its own port, because the names of the sockets for shared memory have only the port.
+        # Each process has its own port, because the socket names for shared memory contain the port, but no address.
         self.portal = f"{self.node.address}:{3260 + 10 * copy + number}"
 
     def start(self):
@@ -257,11 +258,11 @@ class Shard(Server):
         self.processes.append(self.start_process([MODELDISK, *options]))
 
     def await_ready(self):
-        # A process with a coordinator may begin as a backup.
+        # A process with a coordinator can start as a backup.
         self.process.await_line(("ready: ", "backup: "), READY_SECONDS)
 
     def epochs(self):
-        """Returns (time, shard, epoch, process) of each time at which a process of this machine began to serve."""
+        """Returns (time, shard, epoch, process) for each time at which a process on this machine became primary."""
         return [(at, self.number, int(match[1]), process) for at, match, process in self.found(PRIMARY)]
 
 
@@ -288,7 +289,7 @@ class Learner(Member):
         self.mount = self.start_process([MODELDISK, *options], "-mount")
 
     def await_mount(self):
-        """Waits until the mount is ready. A mount that ends because a shard is away is started again, as systemd does."""
+        """Waits until the mount is ready. If the mount exits because a shard is away, starts it again, as systemd would."""
         deadline = time.monotonic() + READY_SECONDS
         while True:
             try:
@@ -308,7 +309,7 @@ class Learner(Member):
         )
 
     def kill_mount(self):
-        """Kills the learner with its mount, as if its machine had died."""
+        """Kills the learner and its mount, as if their machine had failed."""
         for process in (self.mount, self.process):
             process.signal(signal.SIGKILL)
         self.mount.kill()
@@ -324,7 +325,8 @@ class Learner(Member):
 
 
 class Cluster:
-    """All members of an episode. `directory` receives the logs, the state and the mounts; `session` is in seconds."""
+    """All members of an episode. `directory` receives the logs, the state and the mounts. `session`, the duration of a
+    coordinator session, is in seconds."""
 
     def __init__(self, episode, directory, session):
         self.episode = episode
@@ -357,7 +359,7 @@ class Cluster:
         return next(member for member in self.servers() + self.learners if member.name == name)
 
     def epochs(self):
-        """Returns (time, shard, epoch, process) of each time at which a process became primary."""
+        """Returns (time, shard, epoch, process) for each time at which a process of any machine became primary."""
         return [each for shard in self.shards for each in shard.epochs()]
 
     def address(self):
@@ -366,7 +368,7 @@ class Cluster:
         return "modeldisk://" + ",".join(shard.portal for shard in self.shards) + "/m"
 
     def note(self, text):
-        """Records what the program did, for the file `events`."""
+        """Appends a line about an action to the file `events`. Returns the current time."""
         now = time.monotonic()
         self.history.append((now, text))
         with open(self.directory / "events", "a") as out:
@@ -403,7 +405,7 @@ class Cluster:
             return {"failed": str(error)}
 
     def await_in_sync(self):
-        """Waits until each shard has a backup in sync, as the status of a mount says."""
+        """Waits until each shard has a backup in sync, according to the status of a mount."""
         deadline = time.monotonic() + SYNC_SECONDS
         while True:
             shards = json.loads((self.learners[0].directory / "status.json").read_text())["shards"]
@@ -434,7 +436,7 @@ class Cluster:
         return self.machines() + [each.process for each in self.learners if each.process and each.process.runs()]
 
     def machines(self):
-        """Returns the coordinator, the shards and the mounts that run, whose programs are virtual machines of Java."""
+        """Returns the running processes of the coordinator, the shards and the mounts, which are all Java programs."""
         found = [process for server in self.servers() for process in server.processes[-1:]]
         found += [each.mount for each in self.learners]
         return [process for process in found if process and process.runs()]
@@ -452,5 +454,5 @@ class Cluster:
 
 
 def has_backup(shard):
-    """Returns whether the status of a shard names a backup in sync. The status is a word if the shard was not reached."""
+    """Returns whether the status of a shard contains a backup in sync. If the shard did not respond, its status is a text."""
     return isinstance(shard, dict) and any(each["inSync"] for each in shard.get("replication", {}).get("backups", ()))

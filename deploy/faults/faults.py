@@ -1,4 +1,4 @@
-"""The faults: how each kind begins, and how the cluster is made whole again."""
+"""The faults: how each kind of fault begins, and how it is repaired."""
 
 import os
 import signal
@@ -17,7 +17,8 @@ class Action:
         self.members = []
 
     def begin(self):
-        # With backups, another process may be the primary at the end of the fault.
+        # The members are determined at the begin, because with backups another process might be the primary at the end of the
+        # fault.
         ends = self.fault.target.replace(" > ", " - ").split(" - ")
         self.members = [self.cluster.member(name) for name in ends if name]
         self.begun_at = time.monotonic()
@@ -28,24 +29,25 @@ class Action:
         getattr(self, "heal_" + self.fault.kind.replace(" ", "_"))()
 
     def shards_that_end(self):
-        """Returns the shards whose processes end."""
+        """Returns the shards whose processes exit because of this fault."""
         if self.fault.kind == "all shards killed":
             return self.cluster.shards
         ends = self.fault.kind.startswith(("shard", "backup")) and "paused" not in self.fault.kind
         return self.members if ends else []
 
     def recovers_from(self):
-        """Returns the time from which the recovery counts: the end of the fault, or its begin if a backup takes over."""
+        """Returns the time at which the recovery starts: the end of the fault, or its begin if a backup takes over."""
         roles = {member.name.split()[0] for member in self.members}
         at_once = self.cluster.coordinator and "shard" in roles and "learner" not in roles
         return self.begun_at if at_once and self.fault.kind != "handover" else self.healed_at
 
     def excuses(self, learner):
-        """Returns whether a learner may get errors during this fault, because its own machine or connections have it."""
+        """Returns whether a learner is allowed to get errors during this fault, because the fault affects its machine or its
+        connections."""
         return self.fault.kind == "disk full" or any(member.name == f"learner {learner}" for member in self.members)
 
     def settle(self):
-        """Waits until restarted processes are ready. Called after all faults of the group have been healed."""
+        """Waits until restarted processes are ready. The caller has repaired all faults of the group before."""
         for shard in self.shards_that_end():
             shard.await_ready()
         if self.fault.kind == "coordinator killed":
@@ -128,7 +130,7 @@ class Action:
     begin_network_cut_one_way, heal_network_cut_one_way = begin_network_cut, heal_network_cut
 
     def begin_disk_full(self):
-        """Fills the file system of the state, until not one byte more can be written."""
+        """Fills the file system of the state directory until not even one more byte can be written."""
         with open(self.cluster.directory / "state" / "ballast", "wb", buffering=0) as ballast:
             try:
                 while ballast.write(bytes(1 << 20)):

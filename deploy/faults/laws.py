@@ -1,6 +1,7 @@
-"""The laws, as functions of what was recorded: the events of the learners, the ends of the shards, checkpoints and weights.
+"""The laws that an episode must obey, as functions of its records: the events of the learners, the exits of the shards, the
+checkpoints and the weights.
 
-Nothing here starts a process or waits, so that the tests can check each law with invented records.
+This module starts no process and never waits, so that the tests can check each law with invented records.
 """
 
 import collections
@@ -23,7 +24,8 @@ class Push:
     number: int
     begun: float
     done: float = math.inf
-    # The learner was told that a shard has forgotten it in the middle of this push (ESTALE). The mount discards the rest of it.
+    # True if the learner got ESTALE during this push, because a shard had removed the learner. The mount then discards the rest
+    # of the push.
     doubtful: bool = False
 
 
@@ -33,14 +35,14 @@ class Record:
 
     learner: int
     pushes: dict = dataclasses.field(default_factory=dict)
-    # The times at which the learner was told that a shard has forgotten it or gone back, or began anew itself.
+    # The times at which the learner opened the model, or got an error because a shard had removed it or gone back.
     told: list = dataclasses.field(default_factory=list)
     opened: int = 0
-    # The times at which a shard has removed the learner, because it was silent or disconnected for its lease.
+    # The times at which a shard removed the learner, because it was silent or disconnected for longer than its lease.
     removed: list = dataclasses.field(default_factory=list)
-    # The number of times that the learner was told that a shard has gone back to older weights.
+    # How often the learner got an error because a shard had gone back to older weights.
     backs: int = 0
-    # The time and the name of each error.
+    # The time and the errno name of each error.
     errors: list = dataclasses.field(default_factory=list)
     violations: list = dataclasses.field(default_factory=list)
 
@@ -50,13 +52,13 @@ class Return:
     """A shard went back to older weights, because it or another shard was killed at this time."""
 
     at: float
-    # The checkpoint that the shard went back to; None if it began with zeros.
+    # The checkpoint to which the shard went back; None if the shard started with zeros.
     checkpoint: int | None
 
 
 @dataclasses.dataclass(frozen=True)
 class Moment:
-    """The weights are those of a moment between these two times."""
+    """The period in which weights were read or saved: the weights are those of a moment between these two times."""
 
     after: float = math.inf
     before: float = math.inf
@@ -95,8 +97,8 @@ def record(learner, events, removed=()):
 def returns(kills, loads, shard, together):
     """Returns when the shard went back, and to which checkpoint.
 
-    `kills` has pairs (time, shard); `loads` has pairs (time, checkpoint number or None) of this shard; `together` is true if
-    all shards go back when one is killed, as in bsp with checkpoints.
+    `kills` contains pairs (time, shard). `loads` contains pairs (time, checkpoint number or None) of this shard. `together` is
+    true if all shards go back when one of them is killed, as with bsp and checkpoints.
     """
     found = []
     relevant = sorted({at for at, which in kills if together or which == shard})
@@ -108,7 +110,7 @@ def returns(kills, loads, shard, together):
 
 
 class Judge:
-    """Checks weights against the records of an episode. Collects violations in words."""
+    """Checks weights against the records of an episode. Collects the violations as texts."""
 
     def __init__(self, consistency, shards, records, returns_of_shards):
         self.bsp = consistency == "bsp"
@@ -123,11 +125,12 @@ class Judge:
         self.violations.append(text)
 
     def present(self, shares):
-        """Returns where a push was applied once."""
+        """Returns an array that is true where a push was applied exactly once."""
         return np.isclose(shares[..., None], [1, 1 / 2, 1 / 3] if self.bsp else [1]).any(axis=-1)
 
     def expected(self, push, back, moment):
-        """Returns what the weights must show of a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the checkpoint)."""
+        """Returns the state in which the weights must contain a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the
+        checkpoint)."""
         if push.begun > moment.before:
             return ABSENT
         acknowledged = push.done < moment.after
@@ -142,7 +145,7 @@ class Judge:
         """Checks the weights of the whole model. `bases` maps the numbers of checkpoints to their weights."""
         shares, torn = ledger.shares(weights)
         if len(torn):
-            self.violate(f"{name}: the blocks {torn.tolist()} are no sum of whole pushes")
+            self.violate(f"{name}: the blocks {torn.tolist()} are not a sum of whole pushes")
         for shard in range(self.shards):
             mine = shares[shard :: self.shards]
             back = max(
@@ -176,15 +179,15 @@ class Judge:
                     values = sorted(set(np.round(shares[at][~good], 3).tolist()))
                     wrong[push.learner, push.number, expected, tuple(values)] += int((~good).sum())
         if shares[:, ~known].any():
-            self.violate(f"{name}: has pushes that no learner has begun")
+            self.violate(f"{name}: contains pushes that no learner has begun")
         words = {
             ABSENT: "0, because it began later",
             PRESENT: "once, because it was acknowledged",
             EITHER: "at most once",
             AS_BASE: (
-                "as often as in the checkpoint that the shard went back to"
+                "as often as in the checkpoint to which the shard went back"
                 if back and back.checkpoint
-                else "0, because the shard began anew"
+                else "0, because the shard started with zeros"
             ),
         }
         for (learner, number, expected, values), blocks in list(wrong.items())[:MOST_MESSAGES]:
@@ -196,14 +199,15 @@ class Judge:
             self.violate(f"{name}: and {len(wrong) - MOST_MESSAGES} more pushes that count wrongly")
 
     def check_rounds(self, name, shares):
-        """In bsp, each block has whole rounds, and all blocks have the same ones, except for pushes that were abandoned."""
+        """With bsp, each block contains only whole rounds, and all blocks contain the same rounds, except for pushes that a
+        learner gave up."""
         doubtful = any(push.doubtful for each in self.records for push in each.pushes.values())
         for parts in () if doubtful else (2, 3):
             count = np.isclose(shares, 1 / parts).sum(axis=(1, 2))
             broken = np.flatnonzero(count % parts)
             if len(broken):
                 self.violate(
-                    f"{name}: the blocks {broken.tolist()} have a round with a mean of {parts} gradients that has not {parts} gradients"
+                    f"{name}: the blocks {broken.tolist()} contain a round with a mean of {parts} gradients, but not all {parts} gradients"
                 )
         applied = shares > 0
         for each in self.records:
@@ -215,11 +219,11 @@ class Judge:
                     )
 
     def same_return(self):
-        """Returns whether all shards have gone back at the same times, so that all blocks have the same rounds."""
+        """Returns whether all shards went back at the same times, so that all blocks must contain the same rounds."""
         return all(each == self.returns[0] for each in self.returns)
 
     def check_full_rounds(self, weights, until):
-        """In bsp without a lost learner, each round has the gradients of all learners."""
+        """With bsp and without a lost learner, each round contains the gradients of all learners."""
         lost = any(each.opened != 1 or len(each.told) != 1 or each.removed for each in self.records)
         if not self.bsp or lost or any(self.returns):
             return
@@ -235,9 +239,10 @@ class Judge:
                     )
 
     def check_told(self, bases):
-        """A learner whose acknowledged pushes a shard has lost is told before the shard acknowledges its next push."""
+        """If a shard loses acknowledged pushes of a learner, the learner gets an error before the shard acknowledges its next
+        push."""
         for shard, backs in enumerate(self.returns):
-            # The pushes that earlier returns have taken back, which the learner was told then.
+            # The pushes that earlier returns took back. The learner got an error at that time.
             gone = set()
             for back in backs:
                 base = (
@@ -262,7 +267,7 @@ class Judge:
             first = min(served, key=lambda push: push.done)
             if not any(back.at < at <= first.done for at in each.told):
                 self.violate(
-                    f"learner {each.learner} was not told that shard {shard} has lost {len(lost)} of its pushes:"
+                    f"learner {each.learner} got no error although shard {shard} has lost {len(lost)} of its pushes:"
                     f" its push {first.number} was acknowledged at {first.done}, after the end of the shard at {back.at}"
                 )
 
@@ -270,12 +275,12 @@ class Judge:
         """With a durability that loses nothing, no shard goes back."""
         for each in self.records:
             if each.backs:
-                self.violate(f"learner {each.learner} was told {each.backs} times that a shard has gone back")
+                self.violate(f"learner {each.learner} got {each.backs} errors because a shard had gone back")
 
     def check_errors(self, excuses, until):
         """With a durability that loses nothing, a learner gets an error only from a fault of its own machine or connections.
 
-        `excuses` has (begin, end, number of the learner) of such faults.
+        `excuses` contains (begin, end, number of the learner) for each such fault.
         """
         for each in self.records:
             for at, name in each.errors:
@@ -284,7 +289,7 @@ class Judge:
                     self.violate(f"learner {each.learner} got {name} at {at}, although no push can be lost")
 
     def check_epochs(self, epochs):
-        """No two processes serve a shard in the same epoch. `epochs` has (time, shard, epoch, process)."""
+        """No two processes serve a shard in the same epoch. `epochs` contains tuples (time, shard, epoch, process)."""
         owners = collections.defaultdict(set)
         for _, shard, epoch, process in epochs:
             owners[shard, epoch].add(process)
@@ -295,8 +300,8 @@ class Judge:
     def check_coordinator(self, away, stops, session):
         """Without the coordinator, primaries serve until their session ends, and then stop.
 
-        `away` has the (begin, end) of each time without the coordinator and without another fault; `stops` has the times at which
-        a primary has stopped serving.
+        `away` contains (begin, end) for each period in which the coordinator is away and no other fault is in progress. `stops`
+        contains the times at which a primary stopped serving.
         """
         for begin, end in away:
             early = [at for at in stops if begin <= at < begin + session / 2]

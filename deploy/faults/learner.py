@@ -21,7 +21,7 @@ FULL_CHECK_EVERY = 10
 
 
 class EventFile:
-    """The file of a learner's events, one line of JSON each. A line is on disk when `write` returns."""
+    """The file of a learner's events, with a JSON line for each. A line is on disk when `write` returns."""
 
     def __init__(self, path):
         self.fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_DSYNC, 0o644)
@@ -87,7 +87,8 @@ class Learner:
                 self.failed(None, error)
 
     def fsync(self, push):
-        """Calls fsync until it succeeds, or the mount has discarded the gradient. Returns the push that is acknowledged now, or None.
+        """Calls fsync until it succeeds or the mount has discarded the gradient. Returns the number of the acknowledged push, or
+        None.
 
         With overlap, an fsync acknowledges the push of the previous fsync.
         """
@@ -109,9 +110,9 @@ class Learner:
             return due
 
     def failed(self, push, error):
-        """Records an error, and waits a moment. Returns whether the mount has discarded the gradients.
+        """Records an error, and waits for a short time. Returns whether the mount has discarded the gradients.
 
-        Raises the error if it is useless to try again.
+        Raises the error if another attempt is useless.
         """
         back, self.times_back = self.times_back, self.rollbacks()
         went_back = back != self.times_back
@@ -135,7 +136,7 @@ class Learner:
             return f"status.json: {error}"
 
     def check(self, weights, push):
-        """Checks that the weights contain the acknowledged push of this learner; at times checks every float."""
+        """Checks that the weights contain the acknowledged push of this learner. After every tenth push, checks every float."""
         rows = weights.reshape(-1, ledger.ROWS, ledger.PUSHES)
         if not self.overlap and not (rows[:, self.number, push] > rows[:, ledger.LEARNERS, 0]).all():
             missing = np.flatnonzero(rows[:, self.number, push] <= rows[:, ledger.LEARNERS, 0])
@@ -168,7 +169,7 @@ def main():
     arguments.add_argument("--exchange", required=True, help="the exchange scheme of the mount")
     arguments.add_argument("--consistency", required=True, help="the consistency of the shards")
     arguments.add_argument(
-        "--compute", type=float, default=0.02, help="the seconds of an iteration without communication"
+        "--compute", type=float, default=0.02, help="the seconds that the computation of an iteration takes"
     )
     options = arguments.parse_args()
 

@@ -1,10 +1,12 @@
 """The gradients of the learners, and the ledger of pushes that is read back from weights.
 
-A block has 16384 floats: 4 rows of 4096. Push number n of learner l adds `BASE * h(l, n)` to every float of the block, and
-MARK more to the float n of row l. Row 3 belongs to no learner, so the weights show, for each block, how often each push was
-applied, and every float of the block is checked. All values are whole numbers below 2^24, which float32 adds exactly.
+A block has 16384 floats: 4 rows of 4096. Push number n of learner l adds `BASE * h(l, n)` to every float of the block, where h is
+the function `factor`, and MARK more to float n of row l. Row 3 belongs to no learner, so it contains only the sum of the base
+values. The weights therefore show how often each push was applied to each block, and the check covers every float. All values are
+whole numbers below 2^24, which float32 adds exactly.
 
-In bsp the shards apply the mean of 1, 2 or 3 gradients. MARK and BASE are multiples of 6, so that the mean is whole too.
+With bsp, the shards apply the mean of 1, 2 or 3 gradients. MARK and BASE are multiples of 6, so that the mean is a whole number
+too.
 """
 
 import numpy as np
@@ -28,9 +30,10 @@ def fill(gradient, learner, push):
 
 
 def shares(weights):
-    """Returns how often each push was applied: an array [block, learner, push]; and the blocks that contradict any ledger.
+    """Returns an array [block, learner, push] that tells how often each push was applied, and the blocks that no combination of
+    whole pushes explains.
 
-    In bsp a push that was applied as part of a mean of n gradients has the share 1/n.
+    With bsp, a push that was applied in a mean of n gradients has the share 1/n.
     """
     rows = weights.reshape(-1, ROWS, PUSHES).astype(np.float64)
     base = rows[:, LEARNERS, 0]

@@ -24,16 +24,16 @@ import report
 
 # After the end of a fault, each learner completes a push within this time.
 RECOVERY_SECONDS = 180
-# A call of a learner returns within this time, if no fault is in progress.
+# A call of a learner returns within this time if no fault is in progress.
 CALL_SECONDS = clusters.LONG_WAIT_SECONDS + 40
 WARM_PUSHES = 3
 STACK_SECONDS = 3
-# The number of violations of an episode that are printed. The file `events` has all.
+# The largest number of violations of an episode that are printed. The file `events` contains all of them.
 MOST_VIOLATIONS = 12
 
 
 class Episode:
-    """One episode: a fresh cluster, its faults, and the judgement."""
+    """One episode: a new cluster, its faults, and the check of the laws."""
 
     def __init__(self, episode, directory, session, say):
         self.episode = episode
@@ -41,13 +41,13 @@ class Episode:
         self.say = say
         self.cluster = clusters.Cluster(episode, directory, session)
         self.kills = []
-        # (durability, kind, takeovers, seconds of recovery, seconds of the longest wait), for each fault.
+        # For each fault: (durability, kind, takeovers, seconds of recovery, seconds of the longest wait).
         self.recovered = []
-        # (begin, end) of each group of faults with its recovery.
+        # For each group of faults: (begin, end), where the end includes the recovery.
         self.spans = []
-        # (begin, end, number of the learner) of the faults during which a learner may get errors.
+        # (begin, end, number of the learner) of each period in which a learner is allowed to get errors.
         self.excuses = []
-        # (begin, end) of the times without the coordinator and without another fault.
+        # (begin, end) of each period in which the coordinator is away and no other fault is in progress.
         self.away = []
         self.violations = []
         self.stopped_at = float("inf")
@@ -74,7 +74,7 @@ class Episode:
             self.cluster.remove()
         left = isolation.others()
         if left and not self.violations:
-            self.violations.append(f"processes are left over: {left}")
+            self.violations.append(f"processes still run after the episode: {left}")
         return not self.violations
 
     def carry_out(self, group):
@@ -88,7 +88,7 @@ class Episode:
             self.cluster.note(f"{step}: {action.fault}")
             getattr(action, step)()
             if step == "begin":
-                # A shard that received SIGTERM acknowledges pushes until its end.
+                # The time is taken after `begin`, because a shard acknowledges pushes between SIGTERM and its exit.
                 self.kills += [(time.monotonic(), shard.number) for shard in action.shards_that_end()]
         for action in actions:
             action.settle()
@@ -114,7 +114,8 @@ class Episode:
         self.cluster.note(f"recovered after {recovery:.2f} s, {takeovers} takeovers, longest wait {wait:.2f} s")
 
     def await_progress(self, since, pushes):
-        """Waits until each learner has completed pushes that began after `since`. Returns the times of completion."""
+        """Waits until each learner has completed this number of pushes that began after `since`. Returns the times at which they
+        did."""
         deadline = since + RECOVERY_SECONDS
         times = []
         for each in self.cluster.learners:
@@ -141,7 +142,7 @@ class Episode:
         return done
 
     def longest_wait(self, begun, end):
-        """Returns the longest time between two acknowledged pushes of a learner around a fault."""
+        """Returns the longest time between two consecutive acknowledged pushes of a learner during a fault."""
         longest = 0
         for each in self.cluster.learners:
             done = [event["at"] for event in each.events() if event["event"] == "done"]
@@ -160,7 +161,7 @@ class Episode:
                     raise clusters.Failure(f"{process.name} ended by itself with status {process.popen.returncode}")
 
     def finish(self):
-        """Ends the training in order, reads the weights, ends all processes in order, and judges."""
+        """Stops the learners, reads the weights, stops all other processes in order, and checks the laws."""
         self.stopped_at = self.cluster.note("the learners stop")
         for each in self.cluster.learners:
             each.process.signal(signal.SIGTERM)
@@ -201,7 +202,8 @@ class Episode:
         judge.check_epochs(self.cluster.epochs())
         stops = [at for shard in shards for at, *_ in shard.found(clusters.STOPS_SERVING)]
         if any(not any(begin <= at <= end for begin, end in self.spans) for at in stops):
-            # The machine is too slow for such sessions: a primary has stopped without a fault.
+            # A primary stopped serving without a fault, because the machine is too slow for such short sessions. Then this law
+            # cannot be checked.
             stops = []
         judge.check_coordinator(self.away, stops, self.cluster.session)
         for number, (saved, moment) in bases.items():
@@ -237,10 +239,10 @@ class Episode:
         return found
 
     def keep_state(self):
-        """Writes down what helps to see why a law was violated, while the processes still run."""
+        """Saves the state of the running processes, which helps to find the cause of a violation."""
         for process in self.cluster.machines():
             process.signal(signal.SIGCONT)
-            # Java then writes the stacks of its threads to the log.
+            # After SIGQUIT, Java writes the stacks of its threads to the log.
             process.signal(signal.SIGQUIT)
         time.sleep(STACK_SECONDS)
         (self.directory / "status.json").write_text(json.dumps(self.cluster.status(), indent=1))

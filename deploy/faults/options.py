@@ -1,16 +1,16 @@
-"""The options of deploy/faults. Needs no package, so that --help works before anything is installed."""
+"""The options of deploy/faults. This module needs no package, so that --help works before anything is installed."""
 
 import argparse
 import pathlib
 import random
 
-# In this order, so that a short run has those that promise most.
+# The durabilities that are most likely to show faults come first, so that a short run covers them.
 DURABILITIES = ("replica", "journal", "checkpoint", "memory")
 RESULTS = pathlib.Path(__file__).resolve().parents[1] / "image" / "target" / "faults"
 
 
 def parse():
-    """Parses the command line. Chooses a seed if there is none."""
+    """Parses the command line. Chooses a random seed if the command line contains none."""
     arguments = argparse.ArgumentParser(
         prog="deploy/faults/run",
         description="Start small clusters of shards and learners, make faults in an order that the seed decides, and check that"
@@ -32,10 +32,10 @@ def parse():
         type=int,
         default=1,
         metavar="K",
-        help="use K seeds from S, each for N/K minutes; default: %(default)s",
+        help="use the K seeds from S on, each for N/K minutes; default: %(default)s",
     )
     arguments.add_argument(
-        "--episode", type=int, metavar="E", help="run only the episode with this number of the seed"
+        "--episode", type=int, metavar="E", help="run only the episode of the seed that has this number"
     )
     arguments.add_argument(
         "--durability", action="append", choices=DURABILITIES, help="only this durability; repeatable; default: all"
@@ -46,7 +46,7 @@ def parse():
         default=1,
         choices=range(1, 6),
         metavar="SECONDS",
-        help="the session of a shard with the coordinator, from 1 to 5 s; longer on a slow machine; default: %(default)s",
+        help="the session of a shard with the coordinator, from 1 to 5 s; a slow machine needs a longer one; default: %(default)s",
     )
     arguments.add_argument(
         "--out",

@@ -7,30 +7,31 @@ import re
 SHARDS = 2
 LEASE_SECONDS = 5
 CONSISTENCIES = ("bsp", "asp", "ssp:2")
-# Ranges of durations: within a session with the coordinator, within the lease, and beyond both.
+# Ranges of durations in seconds: shorter than a coordinator session, shorter than the lease, and longer than both.
 BRIEF, SHORT, LONG = (0.1, 0.3), (0.3, 2.5), (7, 10)
 
 
 @dataclasses.dataclass(frozen=True)
 class Fault:
     kind: str
-    # Such as "shard 0", "backup 0", "learner 1" or "coordinator"; for a cut the two ends; "" if the whole cluster is meant.
-    # With backups, "shard 0" is the process that serves shard 0 when the fault begins, and "backup 0" is the other one.
+    # Such as "shard 0", "backup 0", "learner 1" or "coordinator"; for a cut, the two ends; "" for the whole cluster. With
+    # backups, "shard 0" is the process that serves shard 0 when the fault begins, and "backup 0" is the other process of the
+    # shard.
     target: str
-    # The time from the moment of the fault until the cluster is whole again, without the time for recovery.
+    # The time from the begin of the fault until the fault is repaired, without the time for recovery.
     seconds: float
-    # The time after the first fault of the group.
+    # The time from the first fault of the group to this fault.
     after: float = 0.0
 
     def __str__(self):
         return f"{self.kind} {self.target}".strip() + (f" for {self.seconds} s" if self.seconds else "")
 
     def name(self):
-        """The name for the table: the kind, and for a cut the roles of both ends."""
+        """Returns the name in the table: the kind, and for a cut also the roles of both ends."""
         return self.kind + (": " + re.sub(r" \d", "", self.target) if "cut" in self.kind else "")
 
     def touches(self):
-        """Returns the members of the fault. The processes of a shard are one member."""
+        """Returns the members of the cluster that the fault affects. The processes of a shard count as one member."""
         return {end.replace("backup", "shard") for end in re.split(" [->] ", self.target)}
 
 
@@ -79,7 +80,7 @@ def fault(choice, kind, episode, after):
     number = choice.randrange(SHARDS)
     shard, backup, learner = f"shard {number}", f"backup {number}", f"learner {choice.randrange(episode.learners)}"
     replica = episode.durability == "replica"
-    # Shared memory does not need the network.
+    # A cut between a learner and a shard does not affect shared memory.
     cuts = [(learner, shard)] if episode.datamover == "tcp" else []
     if replica:
         cuts += [("coordinator", shard), ("coordinator", backup)] + ([(shard, backup)] if cuts else [])
@@ -99,7 +100,7 @@ def fault(choice, kind, episode, after):
 
 
 def at_once(faults):
-    """Returns whether these faults can happen together, so that a process in sync is left of each shard."""
+    """Returns whether these faults can happen at the same time and leave one process in sync for each shard."""
     touched = [member for each in faults for member in each.touches()]
     return "" not in touched and len(set(touched)) == len(touched) and all(each.kind != "handover" for each in faults)
 
@@ -107,7 +108,7 @@ def at_once(faults):
 def episode(seed, number, durabilities):
     """Returns the episode with this number. The same arguments give the same episode."""
     choice = random.Random(f"{seed}/{number}")
-    # Consecutive episodes have different durabilities, so that few episodes cover much.
+    # Consecutive episodes have different durabilities, so that a few episodes cover all of them.
     modes = list(CONSISTENCIES)
     random.Random(seed).shuffle(modes)
     turn, which = divmod(number, len(durabilities))

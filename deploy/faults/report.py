@@ -7,7 +7,8 @@ HEAD = ("durability", "fault", "times", "takeovers", "recovery: median", "worst"
 
 
 def table(faults):
-    """Returns the lines of the table. `faults` has (durability, kind, takeovers, seconds of recovery, longest wait) of each fault."""
+    """Returns the lines of the table. `faults` contains (durability, kind, takeovers, seconds of recovery, longest wait) for each
+    fault."""
     kinds = collections.defaultdict(list)
     for durability, kind, *figures in faults:
         kinds[durability, kind].append(figures)

@@ -32,7 +32,7 @@ FLOATS = BLOCKS * ledger.ROWS * ledger.PUSHES
 
 
 class Cluster:
-    """Records of invented learners, and the weights that follow from what the test lets the shards apply."""
+    """Invented records of learners, and the weights that result from the pushes that the test applies."""
 
     def __init__(self, consistency="asp", learners=2):
         self.consistency = consistency
@@ -108,14 +108,14 @@ class LawsTest(unittest.TestCase):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         cluster.weights[ledger.PUSHES :][:1024] -= ledger.BASE
-        self.assertRegex(cluster.violations()[0], r"the blocks \[0\] are no sum of whole pushes")
+        self.assertRegex(cluster.violations()[0], r"the blocks \[0\] are not a sum of whole pushes")
 
     def test_push_that_no_learner_has_begun_is_a_violation(self):
         cluster = Cluster()
         cluster.apply(1, 9, range(BLOCKS))
-        self.assertIn("weights, shard 0: has pushes that no learner has begun", cluster.violations())
+        self.assertIn("weights, shard 0: contains pushes that no learner has begun", cluster.violations())
 
-    def test_shard_that_begins_anew_has_no_push_from_before(self):
+    def test_shard_that_starts_with_zeros_must_not_contain_earlier_pushes(self):
         cluster = Cluster()
         cluster.kills.append((10, 1))
         cluster.push(0, 1, 1, 2, blocks=[0, 2])
@@ -125,7 +125,7 @@ class LawsTest(unittest.TestCase):
         cluster.apply(0, 1, [1])
         self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 1.0 times in 1 blocks; it must count 0")
 
-    def test_shard_that_goes_back_has_the_pushes_of_the_checkpoint_and_later_ones(self):
+    def test_shard_that_goes_back_must_contain_only_pushes_of_the_checkpoint_and_later_ones(self):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         checkpoint = cluster.weights.copy()
@@ -145,7 +145,7 @@ class LawsTest(unittest.TestCase):
         self.assertEqual(laws.returns([(10, 0), (10, 1)], loads, 1, True), [laws.Return(10, 3)])
         self.assertEqual(laws.returns([(10, 0), (20, 0)], loads, 0, True), [laws.Return(10, 3), laws.Return(20, None)])
 
-    def test_checkpoint_has_every_push_from_before_its_request_and_none_from_after_its_end(self):
+    def test_checkpoint_contains_pushes_before_its_request_and_none_after_its_completion(self):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         cluster.push(0, 2, 3, 6, blocks=[0])
@@ -154,7 +154,7 @@ class LawsTest(unittest.TestCase):
         cluster.apply(0, 3, [1])
         self.assert_violates(cluster.violations(laws.Moment(5, 6.5)), "push 3 .* must count 0, because it began later")
 
-    def test_learner_whose_pushes_were_lost_must_be_told_before_its_next_push_is_acknowledged(self):
+    def test_learner_must_get_an_error_about_lost_pushes_before_its_next_acknowledged_push(self):
         cluster = Cluster()
         cluster.kills.append((10, 1))
         cluster.push(0, 1, 1, 2)
@@ -162,14 +162,14 @@ class LawsTest(unittest.TestCase):
         judge = cluster.judge()
         judge.check_told({})
         self.assert_violates(
-            judge.violations, "learner 0 was not told that shard 1 has lost 1 of its pushes: its push 2"
+            judge.violations, "learner 0 got no error although shard 1 has lost 1 of its pushes: its push 2"
         )
         cluster.records[0].told.append(12.5)
         judge = cluster.judge()
         judge.check_told({})
         self.assertEqual(judge.violations, [])
 
-    def test_learner_need_not_be_told_if_the_checkpoint_has_all_its_pushes(self):
+    def test_learner_needs_no_error_if_the_checkpoint_contains_all_its_pushes(self):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         checkpoint = cluster.weights.copy()
@@ -180,15 +180,15 @@ class LawsTest(unittest.TestCase):
         judge.check_told({7: checkpoint})
         self.assertEqual(judge.violations, [])
 
-    def test_bsp_round_needs_as_many_gradients_as_its_mean_has(self):
+    def test_bsp_round_with_a_mean_of_two_gradients_must_contain_two_gradients(self):
         cluster = Cluster("bsp")
         cluster.push(0, 1, 1, 2, times=1 / 2)
         cluster.push(1, 1, 1, 2, times=1 / 2)
         self.assertEqual(cluster.violations(), [])
         cluster.push(0, 2, 3, 4, times=1 / 2)
-        self.assert_violates(cluster.violations(), "have a round with a mean of 2 gradients that has not 2 gradients")
+        self.assert_violates(cluster.violations(), "contain a round with a mean of 2 gradients, but not all 2 gradients")
 
-    def test_learner_need_not_be_told_again_of_pushes_that_an_earlier_return_took_back(self):
+    def test_learner_needs_no_second_error_about_pushes_that_were_taken_back(self):
         cluster = Cluster()
         cluster.kills += [(10, 1), (30, 1)]
         cluster.loads[1].append((31, 7))
@@ -203,14 +203,14 @@ class LawsTest(unittest.TestCase):
         cluster.push(0, 4, 14, 15, blocks=[0, 2])
         judge = cluster.judge()
         judge.check_told({7: checkpoint})
-        self.assert_violates(judge.violations, "learner 0 was not told that shard 1 has lost 1 of its pushes: its push 3")
+        self.assert_violates(judge.violations, "learner 0 got no error although shard 1 has lost 1 of its pushes: its push 3")
 
     def test_bsp_checkpoint_with_a_round_in_some_blocks_only_is_a_violation(self):
         cluster = Cluster("bsp", learners=1)
         cluster.push(0, 1, 1, 9, blocks=[0])
         self.assert_violates(cluster.violations(laws.Moment(5, 6)), "push 1 of learner 0 is in 1 of 4 blocks")
 
-    def test_bsp_without_a_lost_learner_averages_all_learners_in_each_round(self):
+    def test_bsp_round_that_does_not_average_all_learners_is_a_violation(self):
         cluster = Cluster("bsp")
         cluster.push(0, 1, 1, 2)
         cluster.push(1, 1, 1, 2)
@@ -225,9 +225,9 @@ class LawsTest(unittest.TestCase):
         self.assertEqual(judge.violations, [])
         cluster.records[1].backs = 1
         judge.check_never_back()
-        self.assert_violates(judge.violations, "learner 1 was told 1 times that a shard has gone back")
+        self.assert_violates(judge.violations, "learner 1 got 1 errors because a shard had gone back")
 
-    def test_error_of_a_learner_without_a_fault_of_its_own_is_a_violation_if_nothing_can_be_lost(self):
+    def test_error_of_a_learner_that_no_fault_affects_is_a_violation_with_a_safe_durability(self):
         cluster = Cluster()
         cluster.records[1].errors += [(5, "EIO"), (99, "EINTR")]
         judge = cluster.judge()
@@ -259,19 +259,19 @@ class LawsTest(unittest.TestCase):
         judge.check_coordinator([(10, 10.2)], [10.3], session=1)
         self.assert_violates(judge.violations, "a primary stopped serving 0.30 s after the coordinator was gone")
 
-    def test_push_that_a_new_primary_has_not_is_a_violation(self):
+    def test_push_that_a_new_primary_lacks_is_a_violation(self):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         cluster.push(0, 2, 3, 4, blocks=[0, 2])
         self.assert_violates(cluster.violations(), "shard 1: push 2 of learner 0 counts 0.0 times in 2 blocks; it must count once")
 
-    def test_bsp_learner_that_was_removed_pushes_each_later_gradient_to_all_blocks(self):
+    def test_push_of_a_removed_bsp_learner_in_some_blocks_only_is_a_violation(self):
         cluster = Cluster("bsp", learners=1)
         cluster.records[0].removed.append(4)
         cluster.push(0, 1, 5, 9, blocks=[0])
         self.assert_violates(cluster.violations(laws.Moment(6, 7)), "push 1 of learner 0 is in 1 of")
 
-    def test_record_has_the_pushes_and_the_moments_at_which_the_learner_was_told(self):
+    def test_record_contains_the_pushes_and_the_times_of_errors_about_lost_pushes(self):
         events = [
             {"at": 1, "event": "open", "push": None},
             {"at": 2, "event": "begin", "push": 1},
@@ -316,7 +316,7 @@ class PlanTest(unittest.TestCase):
             self.assertEqual(len({(each.durability, each.consistency) for each in found}), len(found))
             self.assertEqual(len({each.durability for each in found[: len(durabilities)]}), len(durabilities))
 
-    def test_faults_fit_the_episode(self):
+    def test_faults_suit_the_durability_and_datamover_of_the_episode(self):
         for number in range(400):
             episode = plan.episode(1, number, options.DURABILITIES)
             replica = episode.durability == "replica"
@@ -333,7 +333,7 @@ class PlanTest(unittest.TestCase):
             self.assertFalse(plan.at_once([killed, plan.Fault("other", other, 1.0)]))
         self.assertFalse(plan.at_once([killed, plan.Fault("handover", "shard 1", 0.0)]))
 
-    def test_name_of_a_cut_has_the_roles_of_both_ends(self):
+    def test_name_of_a_cut_contains_the_roles_of_both_ends(self):
         self.assertEqual(plan.Fault("network cut", "shard 0 > backup 0", 1.0).name(), "network cut: shard > backup")
         self.assertEqual(plan.Fault("shard killed", "shard 0", 1.0).name(), "shard killed")
 
@@ -344,7 +344,7 @@ class ClusterTest(unittest.TestCase):
         for status in ({}, "error", {"replication": {"backups": [{"inSync": False}]}}):
             self.assertFalse(clusters.has_backup(status))
 
-    def test_backup_that_is_not_in_sync_again_within_the_bound_is_a_failure(self):
+    def test_backup_that_is_not_in_sync_in_time_is_a_failure(self):
         with tempfile.TemporaryDirectory() as directory, unittest.mock.patch.object(clusters, "SYNC_SECONDS", 0):
             whole = types.SimpleNamespace(learners=[types.SimpleNamespace(directory=pathlib.Path(directory))])
             for in_sync, wrong in ((True, False), (False, True)):
@@ -386,7 +386,7 @@ class LearnerTest(unittest.TestCase):
         process.terminate()
         self.assertEqual(process.wait(), 0)
 
-    def test_learner_acknowledges_each_push_and_goes_on_with_the_next_number_after_a_restart(self):
+    def test_restarted_learner_continues_with_the_next_push_number(self):
         self.run_for_three_pushes()
         self.run_for_three_pushes()
         numbers = self.acknowledged()
@@ -409,7 +409,7 @@ class IsolationTest(unittest.TestCase):
         self.addCleanup(process.stdout.close)
         return process, process.stdout.readline().strip()
 
-    def test_processes_end_with_the_program_that_was_killed(self):
+    def test_killed_program_leaves_no_processes(self):
         marker = f"{1000 + os.getpid()}.5"
         process, _ = self.isolated(
             f"subprocess.Popen(['sleep', '{marker}']); print('started', flush=True); time.sleep(60)"

@@ -1,4 +1,4 @@
-"""The inventory: hosts, shards, mounts and coordinator of one model, and the files and units that each host gets from it."""
+"""The inventory: the hosts, shards, mounts and coordinator of one model. Determines the files and units of each host."""
 
 import pathlib
 import re
@@ -12,7 +12,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9.-]*")
 
 
 class Invalid(Exception):
-    """The inventory is wrong. The message says where, and what is right."""
+    """The inventory is wrong. The message contains the place and the remedy."""
 
 
 class Inventory:
@@ -81,13 +81,13 @@ class Inventory:
         return f"{self.address(self.tables['coordinator']['host'])}:{COORDINATOR_PORT}"
 
     def url(self):
-        """The address of the model for mounts and for `modeldisk status`."""
+        """Returns the address of the model for mounts and for `modeldisk status`."""
         if self.coordinated:
             return f"modeldisk+zk://{self.coordinator()}/{self.model['name']}"
         return f"modeldisk://{','.join(self.place(i, s['hosts'][0]) for i, s in enumerate(self.shards))}/{self.model['name']}"
 
     def secrets(self, role):
-        """The file of the secrets of a role (shards, mounts, coordinator); None if there is none."""
+        """Returns the secrets file of a role (shards, mounts, coordinator); None if the role has no secrets."""
         name = self.tables.get("secrets", {}).get(role)
         return None if name is None else self.path.parent / name
 
@@ -95,13 +95,13 @@ class Inventory:
         return f"modeldisk-shard@{self.model['name']}-{shard}.service"
 
     def units(self, host):
-        """The units of a host, in the order in which they start."""
+        """Returns the units of a host in the order in which they start."""
         units = ["modeldisk-coordinator.service"] if self.coordinated and self.tables["coordinator"]["host"] == host else []
         units += [self.unit(i) for i, s in enumerate(self.shards) if host in s["hosts"]]
         return units + [f"modeldisk-mount@{name}.service" for name, m in self.mounts.items() if m["host"] == host]
 
     def serve(self, shard, host):
-        """The settings of a process of a shard."""
+        """Returns the settings of the process that runs a shard on a host."""
         hosts = self.shards[shard]["hosts"]
         settings = {"model": self.model["name"], "shard": f"{shard}/{len(self.shards)}", "listen": self.place(shard, host)}
         settings |= {name: value for name, value in self.model.items() if name != "name"}
@@ -113,7 +113,7 @@ class Inventory:
         return settings
 
     def files(self, host):
-        """The files of a host: a dictionary from the path, relative to /, to (content, mode)."""
+        """Returns the files of a host: a dictionary from the path, relative to /, to (content, mode)."""
         files = {}
 
         def add(name, section, settings, role):
@@ -136,7 +136,7 @@ class Inventory:
         return files
 
     def edited(self, text):
-        """Writes another text of the inventory, if it is sound."""
+        """Replaces the text of the inventory file. If the new text is invalid, restores the old one."""
         before = self.path.read_text()
         self.path.write_text(text)
         try:
@@ -146,7 +146,7 @@ class Inventory:
             raise
 
     def with_hosts(self, shard, hosts):
-        """Changes the hosts of a shard in the file, and leaves comments and all else as they are."""
+        """Changes the hosts of a shard in the file, and keeps comments and everything else."""
         line = re.compile(rf"(?ms)^(\[shard\.{shard}\]\s*?\n(?:(?!^\[).)*?^hosts\s*=\s*)\[[^\]]*\]")
         text, count = line.subn(lambda m: m[1] + "[" + ", ".join(f'"{h}"' for h in hosts) + "]", self.path.read_text())
         self.check(count == 1, f"must have hosts = [...] in [shard.{shard}]")

@@ -17,9 +17,9 @@ import inventory
 
 STATUS_SECONDS = 60
 POLL_SECONDS = 1
-# The options of a shard that all processes of a model must have in common.
+# The options of a shard that must be the same for all processes of a model.
 SHARED = {"shard", "size", "from", "tensors", "block-size", "aggregator", "consistency", "learners", "min-learners", "non-finite"}
-# Longer than the units may take to stop and to start.
+# Longer than the units are allowed to take for a stop and a start.
 SSH_SECONDS = 2400
 
 
@@ -42,7 +42,7 @@ class Plan:
 
 
 class Failure(Exception):
-    """A host or a shard did not do what it should. The message says which, and why."""
+    """An action failed on a host or a shard. The message contains its name and the reason."""
 
 
 class Fleet:
@@ -74,7 +74,8 @@ class Fleet:
     # Files
 
     def noted(self, host):
-        """The contents of a host's manifest: the checksums of the files with which the units run, and the units that are enabled."""
+        """Returns the content of a host's manifest: the checksums of the files with which the units run, and the names of the
+        enabled units."""
         used, enabled = {}, []
         for line in self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").splitlines():
             *digest, name = line.split()
@@ -85,7 +86,7 @@ class Fleet:
         return used, enabled
 
     def on_disk(self, host, names):
-        """The checksums of the files that exist on a host."""
+        """Returns the checksums of those of the named files that exist on a host."""
         sums = {}
         if names:
             paths = " ".join(shlex.quote(f"/{name}") for name in sorted(names))
@@ -110,7 +111,8 @@ class Fleet:
             stop=[unit for unit in enabled if unit not in units],
             start=start,
             restart=[unit for unit in units if unit in enabled and (differs(unit, used) or differs(unit, there))],
-            # A unit that an earlier call has started and not noted may run with the old files.
+            # An earlier call might have started a unit and failed before it wrote the manifest. This unit then runs with old
+            # files.
             again=[unit for unit in start if any(base(name) == base(unit) for name in there) and differs(unit, there)],
             wanted=wanted, used=used, units=units)
 
@@ -129,21 +131,22 @@ class Fleet:
             self.change(host, "rm -f " + " ".join(shlex.quote(f"/{name}") for name in plan.remove))
 
     def start(self, host, plan):
-        # Shards that start together wait for each other, so none of them may wait for systemctl.
+        # Shards that start together wait for each other, so systemctl must not wait until one shard is ready before it starts the
+        # next one.
         if plan.start:
             self.change(host, "systemctl enable " + " ".join(plan.start) + " && systemctl start --no-block " + " ".join(plan.start))
         if plan.again:
             self.change(host, "systemctl restart --no-block " + " ".join(plan.again))
 
     def note(self, host, plan, waiting):
-        """Writes the manifest of a host. The ``waiting`` units still run with their former files, so that a later call restarts
-        them if this one fails before."""
+        """Writes the manifest of a host. For the units in ``waiting``, which still run with their old files, it keeps the old
+        checksums. If this call fails before it restarts them, a later call does so."""
         old = {base(unit) for unit in waiting}
         lines = [f"{plan.used.get(name, '-') if base(name) in old else digest} {name}" for name, digest in plan.wanted.items()]
         text = "".join(f"{line}\n" for line in sorted(lines) + plan.units)
         file = shlex.quote(f"/{inventory.MANIFEST}")
         if not self.dry:
-            # Only for root, because the checksum of a short secret helps to guess the secret.
+            # Only root can read the manifest, because the checksum of a short secret helps to guess the secret.
             self.ssh(host, f"umask 077 && cat >{file}.new && mv {file}.new {file}", text.encode())
 
     def apply_host(self, host):
@@ -164,7 +167,8 @@ class Fleet:
         return True
 
     def check_model(self):
-        """Refuses options of the model that differ from those with which its processes run, because all must have the same."""
+        """Fails if options of the model differ from those of its running processes, because all processes of a model must have
+        the same options."""
         for host in self.inventory.hosts:
             for unit in self.plan(host).restart:
                 if "shard" in unit:
@@ -177,12 +181,12 @@ class Fleet:
         changed = [name for name in after | before if before.get(name) != after.get(name)]
         if before and changed and self.ssh(host, f"systemctl is-active {unit} || true").strip() == "active":
             raise Failure(f"host {host}: {unit} runs with another value of {', '.join(changed)}. All shards of a model must have the "
-                          "same one, so stop the learners and all shards first (systemctl stop 'modeldisk-shard@*' on each host), "
+                          "same value, so stop the learners and all shards first (systemctl stop 'modeldisk-shard@*' on each host), "
                           "and apply again. Nothing was changed")
 
     @staticmethod
     def options(text):
-        """The settings of a shard that all processes of the model must share."""
+        """Returns the settings of a shard that must be the same for all processes of the model."""
         lines = [line.split("=", 1) for line in text.splitlines() if not line.startswith("#")]
         return {name: setting for name, setting in lines if name.removeprefix("serve.") in SHARED}
 
@@ -235,26 +239,27 @@ class Fleet:
             time.sleep(POLL_SECONDS)
 
     def primary(self, shard):
-        """The address of the process that serves a shard."""
+        """Returns the address of the process that serves a shard."""
         shards, error = self.status()
         if error:
             raise Failure(error)
         return shards[shard].get("coordinator", {}).get("primary")
 
     def restart_order(self, shard):
-        """The hosts of a shard. The one that serves it is the last, so that it hands over to a process that is restarted."""
+        """Returns the hosts of a shard in the order of their restarts. The host of the primary is the last, so that the primary
+        hands over to a process that has already been restarted."""
         hosts = self.inventory.shards[shard]["hosts"]
         serving = self.primary(shard) if self.inventory.coordinated and not self.dry else None
         return sorted(hosts, key=lambda host: self.inventory.place(shard, host) == serving)
 
     def host_order(self):
-        """All hosts, with that of the coordinator first."""
+        """Returns all hosts, beginning with the host of the coordinator."""
         first = self.inventory.tables.get("coordinator", {}).get("host")
         return sorted(self.inventory.hosts, key=lambda host: host != first)
 
 
 def base(name):
-    """The part that a unit and its settings have in common: shard@m-0.service and shards/m-0.properties give shardm-0."""
+    """Returns a key that a unit and its files have in common: shard@m-0.service and shards/m-0.properties give shardm-0."""
     stem = pathlib.PurePath(name).stem.removeprefix("modeldisk-")
     folder = pathlib.PurePath(name).parent.name
     return {"shards": "shard", "mounts": "mount"}.get(folder, "") + stem.replace("@", "")
@@ -283,7 +288,8 @@ def apply(fleet, options):
 
 
 def restart(fleet, options):
-    """Restarts the shards one after the other. Waits until all of them are complete before each restart, and at the end."""
+    """Restarts the processes of all shards one after the other. Before each restart and at the end, waits until all shards are
+    complete."""
     for shard in range(len(fleet.inventory.shards)):
         fleet.await_complete()
         for host in fleet.restart_order(shard):
@@ -295,7 +301,7 @@ def move(fleet, options):
     """Moves a shard from one of its hosts to another. Learners continue."""
     old = fleet.inventory
     old.check(0 <= options.shard < len(old.shards), f"has no [shard.{options.shard}]")
-    old.check(old.coordinated, "has no [coordinator]; without one, mounts know a shard by its address, and it cannot be moved")
+    old.check(old.coordinated, "has no [coordinator]; without one, mounts use the fixed addresses of the shards, so a shard cannot be moved")
     hosts = old.shards[options.shard]["hosts"]
     source = options.source or hosts[0]
     old.check(options.source or len(hosts) == 1, f"has several hosts of shard {options.shard}; name one of {hosts} with --from")
@@ -310,14 +316,15 @@ def move(fleet, options):
     if fleet.dry:
         print(f"(add {options.host} to [shard.{options.shard}], apply, wait; then remove {source}, apply, wait)")
         return
-    # The new process first waits beside the others. When the old one is stopped, it saves and hands over.
+    # The new process first waits as a standby or a backup. When the old process stops, it saves its state and hands over.
     fleet.inventory = old.with_hosts(options.shard, [*hosts, options.host])
     plan = fleet.plan(options.host)
     fleet.write(options.host, plan)
     fleet.start(options.host, plan)
     fleet.note(options.host, plan, plan.restart)
     await_standby(fleet, options.shard, len(hosts))
-    # A shard with replicas has a limited number of backups. If the new process is beyond it, it waits, and another one takes over.
+    # A shard with replicas has a limited number of backups. If the new process exceeds it, this process only waits, and another
+    # process takes over.
     if not replicas or len(hosts) == 1:
         fleet.await_complete()
     fleet.inventory = fleet.inventory.with_hosts(options.shard, [options.host if host == source else host for host in hosts])
@@ -328,7 +335,7 @@ def move(fleet, options):
 
 
 def await_standby(fleet, shard, count):
-    """Waits until this number of processes wait beside the one that serves a shard."""
+    """Waits until this number of standbys and backups of a shard have registered at the coordinator."""
     deadline = time.monotonic() + fleet.wait_seconds
     while True:
         shards, error = fleet.status()
@@ -337,7 +344,7 @@ def await_standby(fleet, shard, count):
             return
         if time.monotonic() > deadline:
             raise Failure(f"no new process of shard {shard} has registered at the coordinator after {fleet.wait_seconds} s: "
-                          f"{error or standbys}; the inventory names the new host too: undo that, and run apply")
+                          f"{error or standbys}; the inventory already contains the new host: undo this change, and run apply")
         time.sleep(POLL_SECONDS)
 
 

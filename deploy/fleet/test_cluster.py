@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""A fleet of three hosts, which are namespaces of this machine: it starts, a shard moves, all shards restart, and a learner trains
-on with exact weights. Needs root. ssh and systemctl are stand-ins; all processes of modeldisk are real."""
+"""Tests a fleet of three hosts, which are namespaces of this machine. While a learner trains, a shard moves, and all shards
+restart. The final weights must be exact. Needs root. ssh and systemctl are simulated; all modeldisk processes are real."""
 
 import os
 import pathlib
@@ -91,7 +91,7 @@ def available():
 
 
 class Host:
-    """A host: namespaces for its network and its mounts, with an /etc of its own."""
+    """A simulated host: namespaces for its network and its mounts, with a separate /etc."""
 
     def __init__(self, name, number, folder):
         self.name = name
@@ -102,7 +102,7 @@ class Host:
         self.holder = subprocess.Popen(["unshare", "--net", "--mount", "bash", "-c",
                                         f"mount -t overlay overlay -o {overlay} /etc && touch {self.run}/ready "
                                         "&& exec sleep infinity"])
-        until("the namespaces of a host are there", (self.run / "ready").exists)
+        until("the namespaces of a host exist", (self.run / "ready").exists)
         self.inside = ["nsenter", f"--net=/proc/{self.holder.pid}/ns/net", f"--mount=/proc/{self.holder.pid}/ns/mnt"]
         subprocess.run(["ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(self.holder.pid)],
                        check=True)

@@ -1,4 +1,4 @@
-"""Tests of deploy/fleet/run: its inventory, and its commands with a stand-in for ssh. test_cluster.py tests a whole fleet."""
+"""Tests of deploy/fleet/run: its inventory, and its commands with a simulated ssh. test_cluster.py tests a whole fleet."""
 
 import contextlib
 import io
@@ -53,7 +53,7 @@ class InventoryTest(unittest.TestCase):
         reference = (HERE.parent.parent / "docs/reference.md").read_text()
         known = set(re.findall(r"`((?:serve|mount|coordinator)\.[a-z-]+)`", reference))
         self.assertIn("serve.block-size", known)
-        # The unit of a mount reads these two instead of arguments.
+        # A mount unit has no command-line arguments and reads these two settings instead.
         known |= {"mount.address", "mount.directory"}
         for host in ("alpha", "beta"):
             for name, (text, _) in self.inventory().files(host).items():
@@ -62,7 +62,7 @@ class InventoryTest(unittest.TestCase):
                     self.assertTrue(used)
                     self.assertEqual(used - known, set(), name)
 
-    def test_wrong_inventories_are_refused_with_what_is_right(self):
+    def test_wrong_inventories_are_refused_with_the_remedy(self):
         for text, message in (
                 ("[model]\n", "needs the name of the model"),
                 ("[modle]\nname='m'", "unknown table [modle]"),
@@ -87,14 +87,15 @@ class InventoryTest(unittest.TestCase):
         undone = after.replace('hosts = ["gamma", "alpha"]', 'hosts = ["beta", "alpha"]').split("[host.gamma]")[0]
         self.assertEqual(undone.rstrip(), before.rstrip())
 
-    def test_change_that_makes_the_inventory_wrong_leaves_it_as_it_was(self):
+    def test_invalid_change_leaves_the_inventory_unchanged(self):
         before = self.path.read_text()
         with self.assertRaises(inventory.Invalid):
             self.inventory().with_hosts(1, ["nowhere"])
         self.assertEqual(self.path.read_text(), before)
 
     def fleet(self, *arguments):
-        """Runs a command on hosts whose root is a folder, with a stand-in for ssh that has no systemctl."""
+        """Runs a command of deploy/fleet/run. The root directories of the hosts are folders, and ssh and systemctl are
+        simulated."""
         ssh = pathlib.Path(self.folder.name, "ssh")
         ssh.write_text(f"""#!/bin/bash
 root={self.folder.name}/roots/$1; mkdir -p "$root"
@@ -141,7 +142,7 @@ eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
         file.unlink(missing_ok=True)
         return text
 
-    def test_apply_that_has_failed_is_completed_by_the_next_one(self):
+    def test_next_apply_completes_a_failed_apply(self):
         broken = pathlib.Path(self.folder.name, "broken")
         broken.touch()
         status, said = self.apply()
@@ -166,7 +167,7 @@ eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
                           self.units(host))
         self.assertEqual(self.apply(), (0, "nothing was changed\n"))
 
-    def test_option_of_the_model_is_not_changed_while_its_shards_run(self):
+    def test_apply_refuses_to_change_model_options_while_shards_run(self):
         self.assertEqual(self.apply()[0], 0)
         before = self.path.read_text()
         self.write(before.replace('consistency = "bsp"', 'consistency = "asp"'))
@@ -184,13 +185,13 @@ eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
         with self.assertRaisesRegex(inventory.Invalid, "has a table as the option sub"):
             self.inventory()
 
-    def test_restart_is_rolling_also_without_the_option(self):
+    def test_restart_is_rolling_by_default(self):
         status, said = self.fleet("--dry-run", "restart")
         self.assertEqual(status, 0, said)
         self.assertIn("alpha: systemctl restart modeldisk-shard@digits-0.service\n(wait until all shards of digits are complete)", said)
         self.assertEqual(self.fleet("--dry-run", "restart", "--rolling"), (status, said))
 
-    def test_host_that_fails_is_named_with_its_reason(self):
+    def test_apply_reports_a_missing_secrets_file(self):
         self.path.with_name("shards.secrets").unlink()
         status, said = self.fleet("apply")
         self.assertEqual(status, 1)
@@ -210,7 +211,7 @@ eval "${{command/-C \\//-C $root}}" | sed "s|$root||"
             """)
         status, said = self.fleet("move", "0", "b")
         self.assertEqual(status, 1)
-        self.assertIn("has no [coordinator]; without one, mounts know a shard by its address", said)
+        self.assertIn("has no [coordinator]; without one, mounts use the fixed addresses of the shards", said)
 
 
 class CommandTest(unittest.TestCase):

@@ -1,4 +1,5 @@
-"""A container with a bare Debian 12 that boots systemd (systemd-nspawn). Has no network, so that it disturbs no other test."""
+"""A container with a bare Debian 12 that boots systemd (systemd-nspawn). The container has no network, so that it disturbs no
+other test."""
 
 import os
 import pathlib
@@ -12,14 +13,14 @@ import threading
 import time
 
 RELEASE = "bookworm"
-# fuse3 is what the package recommends. The container has no network from which apt could install it later.
+# fuse3 is included because the package modeldisk recommends it, and the container has no network to install it later.
 PACKAGES = "systemd,systemd-sysv,dbus,fuse3,python3-numpy"
-# Status of systemd-nspawn when the container wants to be started again.
+# The exit status of systemd-nspawn if the container requests a reboot.
 REBOOT = 133
 
 
 class Unavailable(Exception):
-    """This machine cannot run the container. The message has the reason."""
+    """This machine cannot run the container. The message contains the reason."""
 
 
 def require(condition, reason):
@@ -40,7 +41,7 @@ def mirror():
 
 
 def base_system():
-    """Returns the folder of a bare Debian. Later runs use it again."""
+    """Returns the folder of a bare Debian 12. The first call installs it, and later runs reuse it."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "modeldisk-container"
     base = cache / RELEASE
     if not base.exists():
@@ -95,7 +96,7 @@ class Container:
 
     def boot(self):
         """Starts the container, and waits until systemd has started all services."""
-        # systemd wants a terminal as its console.
+        # systemd needs a terminal as its console.
         ours, theirs = pty.openpty()
         self.process = subprocess.Popen(
             ["systemd-nspawn", "--quiet", f"--directory={self.root}", "--boot", "--register=no", "--keep-unit", "--private-network",
@@ -107,7 +108,8 @@ class Container:
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                # The first child is a helper that ends soon. The one that stays is the init process of the container.
+                # At first, the only child can be a helper that exits soon. The child that remains is the init process of the
+                # container.
                 self.leader = children.read_text().split()[0]
                 state = self.run("systemctl is-system-running", check=False).strip()
                 if state in ("running", "degraded"):
@@ -134,11 +136,11 @@ class Container:
         try:
             self.boot()
         except Unavailable as failure:
-            # It has booted before, so the package is the reason.
+            # The container has booted before, so the installed package must be the cause.
             raise AssertionError(str(failure)) from failure
 
     def run(self, command, check=True, timeout=180):
-        """Runs a command of bash. Returns its output."""
+        """Runs a command with bash. Returns its output."""
         done = subprocess.run(
             ["nsenter", "--target", self.leader, "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "env", "-i",
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "OPENBLAS_NUM_THREADS=1",
@@ -149,7 +151,7 @@ class Container:
         return done.stdout
 
     def await_output(self, command, expected, seconds=60):
-        """Runs a command until its output is as expected."""
+        """Repeats a command until its output is as expected."""
         deadline = time.monotonic() + seconds
         while True:
             output = self.run(command, check=False).strip()

@@ -32,7 +32,7 @@ def widened(values):
 
 
 def store(values, out):
-    """Stores float32 values in an array of another type. Rounds to the nearest value, a tie to the even one."""
+    """Stores float32 values in an array of another type. Rounds to the nearest value, and ties to the even one."""
     if out.dtype == np.uint16:
         bits = values.view(np.uint32)
         out[:] = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
@@ -51,7 +51,7 @@ class ModelFile:
         if size < stored.itemsize * digits.WEIGHTS or size % stored.itemsize:
             os.close(self.fd)
             raise ValueError(f"{path} has {size} bytes, but the digits model needs {stored.itemsize * digits.WEIGHTS}")
-        # A mounted model may be larger than the digits model. The gradient of the additional weights is zero.
+        # A mounted model can be larger than the digits model. The gradient of the additional weights is zero.
         self.stored = np.zeros(size // stored.itemsize, stored)
         self.gradient = np.zeros(self.stored.size, np.float32)
 
@@ -90,7 +90,7 @@ class ModelFile:
 
 
 class MappedModel:
-    """The buffers of a mounted model. The learner computes in the memory that the mount exchanges with the shards."""
+    """The mapped buffers of a mounted model. The learner computes in the memory that the mount exchanges with the shards."""
 
     def __init__(self, control):
         self.fd = os.open(control, os.O_RDWR)
@@ -122,7 +122,7 @@ class MappedModel:
 
 
 def read_partition(path):
-    """Returns (the rank of this learner, the number of parts) from the file `partition` beside the model."""
+    """Reads the file `partition` of the mount. Returns (the rank of this learner, the number of parts)."""
     partition = json.loads(path.read_text())
     if partition["rank"] is None:
         raise ValueError(f"{path} gives this learner no part of the images: {partition}")
@@ -130,7 +130,7 @@ def read_partition(path):
 
 
 def batches(training, partition, size):
-    """Yields mini-batches without end. Calls `partition` before each mini-batch, because other learners may join or leave."""
+    """Yields an endless sequence of mini-batches. Calls `partition` before each one, because other learners can join or leave."""
     part = None
     while True:
         before, part = part, partition()

@@ -38,7 +38,7 @@ def main():
     arguments.add_argument("--batch", type=int, default=digits.BATCH, help="the number of images in a mini-batch; default: %(default)s")
     arguments.add_argument("--lr", type=float, default=digits.LEARNING_RATE, help="learning rate; default: %(default)s")
     arguments.add_argument(
-        "--delay", type=int, default=0, help="the age of the weights that a gradient is computed from, in steps; default: %(default)s"
+        "--delay", type=int, default=0, help="the age, in steps, of the weights from which a gradient is computed; default: %(default)s"
     )
     options = arguments.parse_args()
 

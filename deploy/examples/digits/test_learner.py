@@ -65,7 +65,7 @@ class LearnerTest(unittest.TestCase):
     def run_learner(self, *options, **process):
         return subprocess.Popen([sys.executable, HERE / "learner.py", "--file", self.file, *options], **process)
 
-    def test_two_learners_on_a_shard_reach_the_weights_of_the_plain_training(self):
+    def test_two_learners_reach_the_weights_of_the_plain_training(self):
         shard, iterations = BspShard(2), 60
         threads = [
             threading.Thread(target=learner.learn, args=(shard, partition, iterations, digits.BATCH))
@@ -105,7 +105,7 @@ class LearnerTest(unittest.TestCase):
         self.assertAlmostEqual(line["loss"], loss, places=4)
         self.assertTrue(0 < line["accuracy"] < 1)
 
-    def test_learner_of_the_buffers_stores_the_gradient_of_the_weights_that_it_maps(self):
+    def test_learner_with_mapped_buffers_stores_the_same_gradient(self):
         self.assertEqual(self.run_learner("--part", "2/2", "--iterations", "1").wait(), 0)
         mapped = self.directory / "mapped"
         mapped.mkdir()
@@ -118,7 +118,7 @@ class LearnerTest(unittest.TestCase):
         self.assertEqual((mapped / "gradient.0").read_bytes(), by_file[: 4 * digits.WEIGHTS])
         self.assertEqual((mapped / "gradient.1").read_bytes(), bytes(4 * digits.WEIGHTS))
 
-    def test_learner_without_option_part_trains_on_the_part_in_the_file_partition(self):
+    def test_learner_without_the_option_part_uses_the_file_partition(self):
         self.partition(rank=1, of=2)
         self.assertEqual(self.run_learner("--iterations", "1").wait(), 0)
         by_file = self.file.read_bytes()
@@ -134,7 +134,7 @@ class LearnerTest(unittest.TestCase):
         for expected in (before, before, alone):
             np.testing.assert_array_equal(next(found)[0], next(expected)[0])
 
-    def test_learner_exits_with_the_reason_when_the_file_partition_has_no_rank(self):
+    def test_learner_reports_a_file_partition_without_a_rank(self):
         self.partition(rank=None, of=None)
         process = self.run_learner(stderr=subprocess.PIPE, text=True)
         self.assertRegex(process.communicate()[1], r"^learner.py: .*partition gives this learner no part of the images: ")
@@ -180,7 +180,7 @@ class DigitsTest(unittest.TestCase):
         )
         self.assertAlmostEqual(rise / 2e-2 / np.linalg.norm(gradient), 1, places=2)
 
-    def test_safetensors_file_contains_the_weights_aligned_and_in_order(self):
+    def test_safetensors_file_contains_the_weights_in_order_and_aligned(self):
         with tempfile.TemporaryDirectory() as directory:
             path = pathlib.Path(directory) / "digits.safetensors"
             digits.write_safetensors(digits.initial_weights(), path)

@@ -1,8 +1,9 @@
-"""Plays the part of systemd for one service: keeps the descriptors that the service stores, and passes them to its next process.
+"""Simulates systemd for one service: keeps the file descriptors that the service stores, and passes them to its next process.
 
 Usage: service_manager.py SOCKET COMMAND...
-Reads lines from standard input: `restart` (SIGTERM), `kill` (SIGKILL) and `stop` (SIGTERM, and the descriptors are closed). Behind
-the first two, the line may have a shell command, which runs while no process of the service runs.
+Reads commands from standard input, one a line. `restart` ends the service with SIGTERM and starts it again. `kill` does the same
+with SIGKILL. `stop` ends the service with SIGTERM and closes the stored descriptors. A shell command can follow `restart` or
+`kill` on the same line. It runs after the old process has exited and before the new process starts.
 """
 
 import os
