@@ -24,7 +24,7 @@ ADAM_RATE, ADAMW_RATE = 0.002, 0.003
 LOCAL_STEPS, LOCAL_RATE = 50, 0.002
 # The outer optimizer. With overlap, the weights at the start of a round lack the previous round, so a smaller momentum is better.
 OUTER = {"sync": "nesterov:lr=0.7,momentum=0.8", "overlap": "nesterov:lr=0.6,momentum=0.6"}
-# A learner of DiLoCo is killed after this part of the rounds.
+# A DiLoCo learner is killed after this fraction of the rounds.
 KILLED_AFTER = 0.3
 MOST_BATCH = 7500
 # The largest accepted difference from the training in one process: the relative difference of the losses or, with another type

@@ -47,7 +47,7 @@ class Action:
         return self.fault.kind == "disk full" or any(member.name == f"learner {learner}" for member in self.members)
 
     def settle(self):
-        """Waits until restarted processes are ready. The caller has repaired all faults of the group before."""
+        """Waits until restarted processes are ready. Must be called after all faults of the group have been repaired."""
         for shard in self.shards_that_end():
             shard.await_ready()
         if self.fault.kind == "coordinator killed":

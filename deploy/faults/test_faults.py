@@ -401,7 +401,7 @@ class LearnerTest(unittest.TestCase):
 @unittest.skipUnless(os.geteuid() == 0, "needs root")
 class IsolationTest(unittest.TestCase):
     def isolated(self, body):
-        """Runs a program in namespaces of its own, and returns it after it has printed its first line."""
+        """Starts a program in separate namespaces. Returns its process and the first line that it prints."""
         code = (
             f"import subprocess, sys, time, isolation\ndef program():\n    {body}\nsys.exit(isolation.run(program))\n"
         )

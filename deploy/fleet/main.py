@@ -19,7 +19,7 @@ STATUS_SECONDS = 60
 POLL_SECONDS = 1
 # The options of a shard that must be the same for all processes of a model.
 SHARED = {"shard", "size", "from", "tensors", "block-size", "aggregator", "consistency", "learners", "min-learners", "non-finite"}
-# Longer than the units are allowed to take for a stop and a start.
+# The time limit of an ssh command. It is longer than the time limits of the units for a stop and a start.
 SSH_SECONDS = 2400
 
 
@@ -86,7 +86,7 @@ class Fleet:
         return used, enabled
 
     def on_disk(self, host, names):
-        """Returns the checksums of those of the named files that exist on a host."""
+        """Returns the checksums of the named files. Files that do not exist on the host are left out."""
         sums = {}
         if names:
             paths = " ".join(shlex.quote(f"/{name}") for name in sorted(names))
@@ -139,8 +139,8 @@ class Fleet:
             self.change(host, "systemctl restart --no-block " + " ".join(plan.again))
 
     def note(self, host, plan, waiting):
-        """Writes the manifest of a host. For the units in ``waiting``, which still run with their old files, it keeps the old
-        checksums. If this call fails before it restarts them, a later call does so."""
+        """Writes the manifest of a host. For the units in ``waiting``, which still run with their old files, the manifest keeps
+        the old checksums. If this call fails before it restarts these units, a later call restarts them."""
         old = {base(unit) for unit in waiting}
         lines = [f"{plan.used.get(name, '-') if base(name) in old else digest} {name}" for name, digest in plan.wanted.items()]
         text = "".join(f"{line}\n" for line in sorted(lines) + plan.units)
@@ -323,8 +323,8 @@ def move(fleet, options):
     fleet.start(options.host, plan)
     fleet.note(options.host, plan, plan.restart)
     await_standby(fleet, options.shard, len(hosts))
-    # A shard with replicas has a limited number of backups. If the new process exceeds it, this process only waits, and another
-    # process takes over.
+    # A shard with replicas has a limited number of backups. If the new process would exceed this limit, it only waits as a
+    # standby, and another process takes over.
     if not replicas or len(hosts) == 1:
         fleet.await_complete()
     fleet.inventory = fleet.inventory.with_hosts(options.shard, [options.host if host == source else host for host in hosts])

@@ -185,7 +185,8 @@ final class TensorFilesIT {
     }
 
     /**
-     * Starts two followers, and a program for each that reads versions while learners push. The second follower uses bfloat16.
+     * Starts two followers. For each follower, also starts a program that reads versions while learners push. The second follower
+     * uses bfloat16.
      *
      * @param waits true if a program waits in poll(2) for a new version before each read
      */
