@@ -3,11 +3,9 @@ package io.modeldisk.system;
 import static io.modeldisk.test.Await.await;
 
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /**
  * A client that sends requests to the admin server of a process (option {@code --admin}) with curl.
@@ -33,16 +31,16 @@ record Admin(Sandbox sandbox, String url) {
     static Admin of(Sandbox sandbox, Running process, String line) throws Exception {
         Matcher named = URL.matcher(process.awaitLine(line));
         if (!named.matches()) {
-            throw new AssertionError("the line contains no URL of an admin server; the output of the process is: " + process.output());
+            throw new AssertionError(
+                "the line contains no URL of an admin server; the output of the process is: " + process.output());
         }
         return new Admin(sandbox, named.group(1));
     }
 
     /** Sends a GET request for a path, with additional curl options. */
     Answer get(String path, String... options) throws Exception {
-        String[] request = {"curl", "--silent", "--show-error", "--max-time", "30", "--write-out", "\n%{http_code}"};
-        Result result = sandbox.run(Stream.of(request, options, new String[]{url + path}).flatMap(Arrays::stream)
-            .toArray(String[]::new));
+        Result result = sandbox.run("curl", "--silent", "--show-error", "--max-time", "30", "--write-out",
+            "\n%{http_code}", options, url + path);
         int end = result.output().lastIndexOf('\n');
         return new Answer(Integer.parseInt(result.output().substring(end + 1).strip()),
             result.output().substring(0, end));
@@ -51,7 +49,8 @@ record Admin(Sandbox sandbox, String url) {
     /** Waits until {@code /healthz} returns this HTTP status code and a body that contains these words. */
     void awaitHealth(int status, String words) throws Exception {
         AtomicReference<Answer> last = new AtomicReference<>();
-        await(() -> "/healthz returns " + status + " with '" + words + "'; the last response was " + last.get(), Duration.ofSeconds(150),
+        await(() -> "/healthz returns " + status + " with '" + words + "'; the last response was " + last.get(),
+            Duration.ofSeconds(150),
             () -> {
                 last.set(get("/healthz"));
                 return last.get().status() == status && last.get().body().contains(words);

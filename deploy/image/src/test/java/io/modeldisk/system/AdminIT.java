@@ -30,10 +30,7 @@ final class AdminIT {
     }
 
     private Running serve(Object... options) throws Exception {
-        Object[] all = new Object[options.length + 4];
-        System.arraycopy(new Object[]{"--model", "m", "--size", "1MiB"}, 0, all, 0, 4);
-        System.arraycopy(options, 0, all, 4, options.length);
-        return Command.serve(sandbox, all);
+        return Command.serve(sandbox, "--model", "m", "--size", "1MiB", options);
     }
 
     @ParameterizedTest
@@ -115,7 +112,7 @@ final class AdminIT {
         Admin admin = Admin.of(sandbox, shard, READY);
         Shards shards = new Shards("m", List.of(Command.port(shard), Command.port(other)));
         Path directory = sandbox.directory("mnt");
-        Command.mount(sandbox, shards, directory).awaitLine(READY);
+        Command.mounted(sandbox, shards, directory);
 
         admin.awaitHealth(200, "ok");
         sandbox.shell("head -c 1048576 /dev/urandom > random && cp random \"$1\"/weights", directory).succeeded();
@@ -130,8 +127,7 @@ final class AdminIT {
 
     @Test
     void standbyIsUnhealthyUntilItTakesOver() throws Exception {
-        Running coordinator = Command.coordinator(sandbox, ANY);
-        String ensemble = coordinator.awaitLine("ready: ").replaceFirst(".* on (127\\.0\\.0\\.1:\\d+).*", "$1");
+        String ensemble = Command.address(Command.coordinator(sandbox, ANY));
         Object[] options = {"--coordinator", ensemble, "--replace-after", "1s", "--admin", ANY};
         Running first = serve(options);
         Admin primary = Admin.of(sandbox, first, READY);

@@ -79,10 +79,8 @@ final class AuthenticationIT {
             assertThat(result.output()).contains("Authentication failure").doesNotContain("modeldisk raw", "Target:",
                 "read 4096");
         }
-        Result impostor = sandbox.run("iscsi-inq",
-            url(shards, SECRET, "?target_user=shards&target_password=whatAnImpostorHas"));
-        assertThat(impostor.status()).isNotZero();
-        assertThat(impostor.output()).contains("Invalid CHAP_R response from the target");
+        sandbox.run("iscsi-inq", url(shards, SECRET, "?target_user=shards&target_password=whatAnImpostorHas"))
+            .failed("Invalid CHAP_R response from the target");
     }
 
     @Test
@@ -110,22 +108,17 @@ final class AuthenticationIT {
             sandbox.run(Map.of("MODELDISK_STATUS_SECRETS", mine.toString()), modeldisk("status", shards.address()))
                 .succeeded())
             .contains("model m: 64 MiB");
-        Result none = sandbox.run(modeldisk("status", shards.address()));
-        assertThat(none.status()).isEqualTo(1);
-        assertThat(none.output()).contains("authentication failed; the target requires a secret (--secrets FILE)");
-        Result wrong = sandbox.run(modeldisk("status", shards.address(), "--secrets",
-            secrets("wrong", "self learner notTheSecretOfIts\n")));
-        assertThat(wrong.status()).isEqualTo(1);
-        assertThat(wrong.output()).contains("authentication failed");
+        sandbox.run(modeldisk("status", shards.address()))
+            .failed(1, "authentication failed; the target requires a secret (--secrets FILE)");
+        sandbox.run(modeldisk("status", shards.address(), "--secrets",
+            secrets("wrong", "self learner notTheSecretOfIts\n"))).failed(1, "authentication failed");
     }
 
     @Test
     void shardWithBackupsAndSecretsNeedsAReplicaSecret() throws Exception {
-        Result refused = sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
-            "--coordinator", "127.0.0.1:1", "--durability", "replica", "--secrets", serverSecrets()));
-        assertThat(refused.status()).isEqualTo(1);
-        assertThat(refused.output()).contains("has no line 'replica NAME SECRET'",
-            "add the same line for all processes");
+        sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
+            "--coordinator", "127.0.0.1:1", "--durability", "replica", "--secrets", serverSecrets()))
+            .failed(1, "has no line 'replica NAME SECRET'", "add the same line for all processes");
     }
 
     @Test

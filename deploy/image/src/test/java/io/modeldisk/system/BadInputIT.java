@@ -10,7 +10,6 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -39,8 +38,7 @@ final class BadInputIT {
     }
 
     private void assertServeRefused(List<String> said, Object... options) throws Exception {
-        Stream<Object> serve = Stream.of("serve", "--model", "m", "--listen", "127.0.0.1:0");
-        assertRefused(said, Stream.concat(serve, Stream.of(options)).toArray());
+        assertRefused(said, "serve", "--model", "m", "--listen", "127.0.0.1:0", options);
     }
 
     private Shards launch(int count, long sizeBytes) throws Exception {
@@ -114,7 +112,7 @@ final class BadInputIT {
         start --commands             | 'start' was removed: docs/measurements.md has the shell lines
         """)
     void benchReportsAnInvalidOptionValue(String options, String said) throws Exception {
-        assertRefused(List.of(said), Stream.concat(Stream.of("bench"), Stream.of(options.split(" "))).toArray());
+        assertRefused(List.of(said), "bench", options.split(" "));
     }
 
     @Test
@@ -134,10 +132,7 @@ final class BadInputIT {
 
     @Test
     void mountReportsAShardThatDoesNotListen() throws Exception {
-        int free;
-        try (ServerSocket probe = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            free = probe.getLocalPort();
-        }
+        int free = Command.freePorts(1).getFirst();
         assertRefused(
             List.of("127.0.0.1:" + free + ": the target does not respond", "is `modeldisk serve` running there?"),
             "mount",
@@ -183,8 +178,7 @@ final class BadInputIT {
     void mountRefusesAWrongArgumentAndReportsTheReason(String arguments, String said) throws Exception {
         String shard = "127.0.0.1:" + launch(1, SIZE_BYTES).ports().getFirst();
         sandbox.directory("d");
-        assertRefused(List.of(said), Stream.concat(Stream.of("mount"),
-            Stream.of(arguments.replace("SHARD", shard).split(" "))).toArray());
+        assertRefused(List.of(said), "mount", arguments.replace("SHARD", shard).split(" "));
     }
 
     /** Each case consists of options with a file, a directory or an address that cannot be used, and the expected message. */
@@ -205,13 +199,12 @@ final class BadInputIT {
     void backgroundMountFailsBeforeItIsReadyIfAnOptionIsUnusable(String options, String said) throws Exception {
         Programs.requireMounting();
         sandbox.file("file", "");
-        sandbox.run("mkfifo", sandbox.path("fifo").toString()).succeeded();
+        sandbox.run("mkfifo", sandbox.path("fifo")).succeeded();
         Shards shards = launch(1, SIZE_BYTES);
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
             String port = Integer.toString(taken.getLocalPort());
-            assertRefused(List.of(said.replace("%d", port)), Stream.concat(
-                Stream.of("mount", shards.address(), sandbox.directory("d")),
-                Stream.of(options.replace("%d", port).split(" "))).toArray());
+            assertRefused(List.of(said.replace("%d", port)), "mount", shards.address(), sandbox.directory("d"),
+                options.replace("%d", port).split(" "));
         }
     }
 
@@ -226,10 +219,9 @@ final class BadInputIT {
         Programs.requireMounting();
         Shards shards = launch(1, SIZE_BYTES);
         Path directory = sandbox.directory("d");
-        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
-        Result result = sandbox.run(modeldisk("mount", shards.address(), directory));
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains(directory + " is already a mount point", "modeldisk unmount " + directory);
+        Command.mounted(sandbox, shards, directory);
+        sandbox.run(modeldisk("mount", shards.address(), directory))
+            .failed(1, directory + " is already a mount point", "modeldisk unmount " + directory);
         assertThat(sandbox.mounts()).containsExactly(directory.toString());
         await("only the first mount's process is left", () -> sandbox.processes().size() == 1);
     }

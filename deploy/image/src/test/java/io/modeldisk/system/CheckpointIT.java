@@ -69,44 +69,34 @@ final class CheckpointIT {
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
-    private static void kill(List<Running> shards) throws Exception {
-        for (Running shard : shards) {
-            shard.signal("KILL");
-        }
-        for (Running shard : shards) {
-            await("the shard has exited", () -> !shard.process().isAlive());
-        }
-    }
-
     @Test
     void threeShardsStartFromACheckpointOfTwoShards() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         Path file = sandbox.path("m.safetensors");
-        sandbox.run("python3", "-c", WRITE, file.toString()).succeeded();
+        sandbox.run("python3", "-c", WRITE, file).succeeded();
         Object[] options = {"--from", file, "--aggregator", "sum", "--consistency", "bsp", "--state",
             sandbox.path("state"), "--checkpoint-every", "1h"};
         List<Running> two = Command.startAll(sandbox, "m", 2, options);
         Shards shards = Command.ready("m", two);
         Path first = sandbox.directory("first");
         sandbox.run(modeldisk("mount", shards.address(), first)).succeeded();
-        sandbox.run("python3", "-c", PUSH, first.resolve("model").toString()).succeeded();
+        sandbox.run("python3", "-c", PUSH, first.resolve("model")).succeeded();
         String folder = sandbox.run(modeldisk("checkpoint", shards.address())).succeeded().strip();
-        String[] compare = {"python3", "-c", COMPARE, folder, first.resolve("weights").toString()};
+        Object[] compare = {"python3", "-c", COMPARE, folder, first.resolve("weights")};
         assertThat(sandbox.run(compare).succeeded()).contains("equal 307022");
         assertThat(folder).startsWith(sandbox.path("state") + "/checkpoint-");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded())
             .contains("the newest checkpoint is " + folder + " of round 3");
         // The checkpoint does not contain these three rounds, so they are lost.
-        sandbox.run("python3", "-c", PUSH, first.resolve("model").toString()).succeeded();
-        kill(two);
+        sandbox.run("python3", "-c", PUSH, first.resolve("model")).succeeded();
+        Running.kill(two);
 
         Shards three = Command.ready("m", Command.startAll(sandbox, "m", 3, options));
         Path second = sandbox.directory("second");
         sandbox.run(modeldisk("mount", three.address(), second)).succeeded();
-        compare[4] = second.resolve("weights").toString();
+        compare[4] = second.resolve("weights");
         assertThat(sandbox.run(compare).succeeded()).contains("equal 307022");
-        sandbox.run("python3", "-c", PUSH, second.resolve("model").toString()).succeeded();
+        sandbox.run("python3", "-c", PUSH, second.resolve("model")).succeeded();
     }
 
     @Test
@@ -121,9 +111,7 @@ final class CheckpointIT {
     @Test
     void shardWithoutStateRefusesACheckpoint() throws Exception {
         Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
-        Result result = sandbox.run(modeldisk("checkpoint", shards.address()));
-        assertThat(result.status()).isNotZero();
-        assertThat(result.output()).contains("start all shards with --state DIR");
+        sandbox.run(modeldisk("checkpoint", shards.address())).failed("start all shards with --state DIR");
     }
 
     @Test

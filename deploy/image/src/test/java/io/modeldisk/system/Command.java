@@ -2,12 +2,14 @@ package io.modeldisk.system;
 
 import static io.modeldisk.system.Sandbox.modeldisk;
 
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 
 /** Starts the {@code modeldisk} command in a sandbox. */
 final class Command {
@@ -17,13 +19,23 @@ final class Command {
 
     /** Starts one shard without waiting until the shard is ready. */
     static Running serve(Sandbox sandbox, Object... options) throws Exception {
-        return sandbox.start("serve", with(new Object[]{"serve", "--listen", "127.0.0.1:0"}, options));
+        return serveAt(sandbox, 0, options);
+    }
+
+    /** Starts one shard at a port without waiting until the shard is ready. */
+    static Running serveAt(Sandbox sandbox, int port, Object... options) throws Exception {
+        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, options));
     }
 
     /** Starts a coordinator with the state in the directory {@code zk} of the sandbox. */
     static Running coordinator(Sandbox sandbox, String listen, Object... options) throws Exception {
         return sandbox.start("coordinator",
-            with(new Object[]{"coordinator", "--listen", listen, "--state", sandbox.path("zk")}, options));
+            modeldisk("coordinator", "--listen", listen, "--state", sandbox.path("zk"), options));
+    }
+
+    /** Waits until a coordinator is ready and returns its address. */
+    static String address(Running coordinator) throws Exception {
+        return coordinator.awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*", "$1");
     }
 
     /** Waits until a shard is ready and returns its port. */
@@ -44,8 +56,7 @@ final class Command {
     static List<Running> startAll(Sandbox sandbox, String model, int count, Object... options) throws Exception {
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            Object[] place = {"--model", model, "--shard", i + "/" + count};
-            shards.add(serve(sandbox, Stream.concat(Stream.of(place), Stream.of(options)).toArray()));
+            shards.add(serve(sandbox, "--model", model, "--shard", i + "/" + count, options));
         }
         return shards;
     }
@@ -61,11 +72,25 @@ final class Command {
 
     /** Starts a mount in the foreground without waiting until the mount is ready. */
     static Running mount(Sandbox sandbox, Shards shards, Path directory, Object... options) throws Exception {
-        return sandbox.start("mount",
-            with(new Object[]{"mount", shards.address(), directory, "--foreground"}, options));
+        return sandbox.start("mount", modeldisk("mount", shards.address(), directory, "--foreground", options));
     }
 
-    private static String[] with(Object[] first, Object... options) {
-        return modeldisk(Stream.concat(Stream.of(first), Stream.of(options)).toArray());
+    /** Starts a mount in the foreground and waits until the mount is ready. */
+    static Running mounted(Sandbox sandbox, Shards shards, Path directory, Object... options) throws Exception {
+        Running mount = mount(sandbox, shards, directory, options);
+        mount.awaitLine("ready: ");
+        return mount;
+    }
+
+    /** Returns ports that are free at the moment, for shards that must know the ports of all shards before they start. */
+    static List<Integer> freePorts(int count) throws IOException {
+        List<ServerSocket> sockets = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            sockets.add(new ServerSocket(0, 1, InetAddress.getLoopbackAddress()));
+        }
+        for (ServerSocket socket : sockets) {
+            socket.close();
+        }
+        return sockets.stream().map(ServerSocket::getLocalPort).toList();
     }
 }

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -53,19 +52,13 @@ final class CoordinatorIT {
      * Starts a process that serves a shard, with short timeouts. Without the option --shard, it is the only shard of the model.
      */
     private Running serve(String coordinator, Object... options) throws Exception {
-        return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", "1MiB", "--aggregator", "sum",
-            "--coordinator", coordinator, "--coordinator-session", "3s", "--replace-after", "1s"), Stream.of(options))
-            .toArray());
-    }
-
-    /** Waits until a coordinator is ready and returns its address. */
-    private static String address(Running coordinator) throws Exception {
-        return coordinator.awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*", "$1");
+        return Command.serve(sandbox, "--model", "m", "--size", "1MiB", "--aggregator", "sum", "--coordinator",
+            coordinator, "--coordinator-session", "3s", "--replace-after", "1s", options);
     }
 
     @Test
     void standbyReplacesAPausedOrKilledPrimary() throws Exception {
-        String coordinator = address(coordinator());
+        String coordinator = Command.address(coordinator());
         Running first = serve(coordinator);
         int port = Command.port(first);
         Running other = serve(coordinator, "--consistency", "bsp");
@@ -79,8 +72,7 @@ final class CoordinatorIT {
         assertThat(second.output()).contains("epoch 2 of shard 0 of model m: this process starts anew");
         first.signal("CONT");
         first.awaitLine("standby: ");
-        Result refused = sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + port + "/m"));
-        assertThat(refused.status()).isEqualTo(1);
+        assertThat(sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + port + "/m")).status()).isEqualTo(1);
         sandbox.run(modeldisk("status", "modeldisk://127.0.0.1:" + Command.port(second) + "/m")).succeeded();
         first.signal("KILL");
         Running third = serve(coordinator);
@@ -98,7 +90,7 @@ final class CoordinatorIT {
     @Test
     void shardServesAgainAfterTheCoordinatorRestarts() throws Exception {
         Running coordinator = coordinator();
-        String address = address(coordinator);
+        String address = Command.address(coordinator);
         Running shard = serve(address);
         String model = "modeldisk://127.0.0.1:" + Command.port(shard) + "/m";
         coordinator.signal("KILL");
@@ -106,12 +98,11 @@ final class CoordinatorIT {
         Command.coordinator(sandbox, address).awaitLine("ready: ");
         await("the shard serves again", () -> shard.output().contains("serves again, because nobody has taken over"));
         sandbox.run(modeldisk("status", model)).succeeded();
-        assertThat(shard.output().lines().filter(line -> line.startsWith("ready: "))).hasSize(1);
+        assertThat(shard.lines("ready: ")).hasSize(1);
     }
 
     private void train(Path directory, int first, int last) throws Exception {
-        sandbox.run("python3", "-c", JournalIT.TRAIN, directory.resolve("model").toString(), "" + first, "" + last,
-            "bsp").succeeded();
+        sandbox.run(JournalIT.trainer(directory, first, last, "bsp")).succeeded();
     }
 
     private Running serveOneOfTwo(String coordinator, int shard) throws Exception {
@@ -122,9 +113,8 @@ final class CoordinatorIT {
     @Test
     @Tag("mount")
     void mountFollowsAShardToAnotherProcess() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
-        String coordinator = address(coordinator());
+        Programs.requireLearners();
+        String coordinator = Command.address(coordinator());
         List<Running> primaries = List.of(serveOneOfTwo(coordinator, 0), serveOneOfTwo(coordinator, 1));
         for (Running primary : primaries) {
             primary.awaitLine("ready: ");
@@ -156,7 +146,7 @@ final class CoordinatorIT {
 
     @Test
     void statusRefusesAnAddressWithoutAModelOrZooKeeper() throws Exception {
-        String coordinator = address(coordinator());
+        String coordinator = Command.address(coordinator());
         assertThat(sandbox.run(modeldisk("status", "modeldisk+zk://" + coordinator + "/m")).output())
             .startsWith("modeldisk status: the coordinator " + coordinator + " knows no model 'm'");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");

@@ -8,7 +8,6 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Tag;
@@ -31,27 +30,20 @@ final class DeviceIT {
     }
 
     private Running serve(Map<String, String> environment, int port, Object... options) throws Exception {
-        List<Object> all = new ArrayList<>(List.of("serve", "--model", "m", "--listen", "127.0.0.1:" + port, "--size",
-            SIZE, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", "bsp", "--lease", "60s"));
-        all.addAll(List.of(options));
-        return sandbox.start("serve", environment, modeldisk(all.toArray()));
+        return sandbox.start("serve", environment, modeldisk("serve", "--model", "m", "--listen", "127.0.0.1:" + port,
+            "--size", SIZE, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", "bsp", "--lease", "60s",
+            options));
     }
 
     private void train(Path mount, int first, int last) throws Exception {
-        sandbox.run(learner(mount, first, last)).succeeded();
-    }
-
-    private static String[] learner(Path mount, int first, int last) {
-        return new String[]{"python3", "-c", JournalIT.TRAIN, mount.resolve("model").toString(), "" + first, "" + last,
-            "bsp"};
+        sandbox.run(JournalIT.trainer(mount, first, last, "bsp")).succeeded();
     }
 
     @Tag("mount")
     @ParameterizedTest
     @CsvSource({"shm, host", "tcp, device"})
     void shardContinuesFromItsJournalAfterAKill(String datamover, String pullFrom) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         sandbox.useDevice();
         Object[] options = {"--datamover", "tcp,shm", "--shm-directory", sandbox.path("run"), "--state",
             sandbox.path("state"), "--durability", "journal", "--pull-from", pullFrom};
@@ -65,8 +57,7 @@ final class DeviceIT {
         assertThat(shard.output()).contains("cuda:0 (emulated 0), pushes to host memory");
         assertThat(sandbox.run(modeldisk("status", address, "--json")).succeeded()).contains("emulated 0",
             "\"pushPlace\" : \"host memory\"", "\"devicePushes\" : 0");
-        shard.signal("KILL");
-        await("the shard has exited", () -> !shard.process().isAlive());
+        shard.kill();
         Command.port(serve(port, options));
         train(mount, 11, 20);
     }
@@ -74,8 +65,7 @@ final class DeviceIT {
     @Tag("mount")
     @Test
     void learnerContinuesWhenAShardRestartsAfterALostDevice() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         sandbox.useDevice();
         Object[] options = {"--state", sandbox.path("state"), "--durability", "journal"};
         Running shard = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "2000"), 0, options);
@@ -83,7 +73,7 @@ final class DeviceIT {
         Path mount = sandbox.directory("d");
         sandbox.run(modeldisk("mount", new Shards("m", List.of(port)).address(), mount, "--reconnect", "60s"))
             .succeeded();
-        Running learner = sandbox.start("learner", learner(mount, 1, 100));
+        Running learner = sandbox.start("learner", JournalIT.trainer(mount, 1, 100, "bsp"));
         assertThat(shard.awaitEnd()).isEqualTo(1);
         assertThat(shard.output()).contains("the device cuda:0 (emulated 0) failed: cu", "; this process ends");
         assertThat(learner.process().isAlive()).isTrue();
@@ -94,11 +84,9 @@ final class DeviceIT {
     @Tag("mount")
     @Test
     void backupTakesOverIfTheDeviceOfThePrimaryIsLost() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         sandbox.useDevice();
-        String coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ")
-            .replaceFirst(".* on ([^,]*),.*", "$1");
+        String coordinator = Command.address(Command.coordinator(sandbox, "127.0.0.1:0"));
         Object[] options = {"--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"};
         Running primary = serve(Map.of("EMULATED_CUDA_LOST_AT_CALL", "2000"), 0, options);
         primary.awaitLine("ready: ");
@@ -108,7 +96,7 @@ final class DeviceIT {
             () -> sandbox.run(modeldisk("status", url)).output().contains(" is in sync"));
         Path mount = sandbox.directory("d");
         sandbox.run(modeldisk("mount", url, mount, "--reconnect", "60s")).succeeded();
-        Running learner = sandbox.start("learner", learner(mount, 1, 100));
+        Running learner = sandbox.start("learner", JournalIT.trainer(mount, 1, 100, "bsp"));
         assertThat(primary.awaitEnd()).isEqualTo(1);
         assertThat(learner.process().isAlive()).isTrue();
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();

@@ -61,9 +61,7 @@ final class DoctorIT {
 
     @Test
     void doctorReportsAShardThatDoesNotListen() throws Exception {
-        Result result = sandbox.run(modeldisk("doctor", "modeldisk://127.0.0.1:1/m"));
-
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("does not respond", "check that `modeldisk serve` is running there");
+        sandbox.run(modeldisk("doctor", "modeldisk://127.0.0.1:1/m"))
+            .failed(1, "does not respond", "check that `modeldisk serve` is running there");
     }
 }

@@ -2,9 +2,6 @@ package io.modeldisk.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Timeout;
@@ -30,21 +27,12 @@ final class ExamplesIT {
         Shards shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB",
             "--aggregator", "sgd:lr=0.5", "--consistency", "bsp");
         Path directory = sandbox.directory("d");
-        Command.mount(sandbox, shards, directory, "--exchange", exchange).awaitLine("ready: ");
+        Command.mounted(sandbox, shards, directory, "--exchange", exchange);
         return directory;
     }
 
     private static String example(String name) {
         return EXAMPLES.resolve(name).toString();
-    }
-
-    private static void assertWeights(Path directory, float expected) throws Exception {
-        ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(directory.resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN);
-        assertThat(weights.remaining()).isEqualTo(SIZE_BYTES);
-        for (int index = 0; index < SIZE_BYTES; index += Float.BYTES) {
-            assertThat(weights.getFloat(index)).as("the weight at byte %d", index).isEqualTo(expected);
-        }
     }
 
     /**
@@ -56,33 +44,34 @@ final class ExamplesIT {
     @CsvSource({"learner.c, direct, 0.75, 0.875", "learner.c, sync, 0.75, 0.875", "learner.pl, direct, 0.75, 0.875",
         "learner.pl, sync, 0.75, 0.875", "learner.sh, sync, -1, -1.5", "learner.py, sync, 0.75, 0.875",
         "learner.py, overlap, 0.5, 1.25"})
-    void exampleLearnerTrainsToTheExpectedWeights(String name, String exchange, String third, float last) throws Exception {
+    void exampleLearnerTrainsToTheExpectedWeights(String name, String exchange, String third, float last)
+        throws Exception {
         Path directory = mount(exchange);
         assertThat(sandbox.run(learner(name, directory)).succeeded())
             .containsPattern("3: the first weight (is|was) " + third);
-        assertWeights(directory, last);
+        Weights.assertAll(directory, SIZE_BYTES, last);
     }
 
-    private String[] learner(String name, Path directory) throws Exception {
+    private Object[] learner(String name, Path directory) throws Exception {
         String model = directory.resolve("model").toString();
         switch (name) {
             case "learner.c" -> {
                 Programs.require("gcc", "gcc");
                 String program = sandbox.path("learner").toString();
                 sandbox.run("gcc", "-O2", "-Wall", "-Werror", "-o", program, example(name)).succeeded();
-                return new String[]{program, model, ITERATIONS};
+                return new Object[]{program, model, ITERATIONS};
             }
             case "learner.pl" -> {
                 Programs.require("perl", "perl-base");
-                return new String[]{"perl", example(name), model, ITERATIONS};
+                return new Object[]{"perl", example(name), model, ITERATIONS};
             }
             case "learner.py" -> {
                 // This learner uses the mapped buffers in the directory of the mount.
                 Programs.require("python3", "python3-numpy");
-                return new String[]{"/usr/bin/python3", example(name), directory.toString(), ITERATIONS};
+                return new Object[]{"/usr/bin/python3", example(name), directory, ITERATIONS};
             }
             default -> {
-                return new String[]{"sh", example(name), model, ITERATIONS};
+                return new Object[]{"sh", example(name), model, ITERATIONS};
             }
         }
     }
@@ -90,8 +79,6 @@ final class ExamplesIT {
     @ParameterizedTest
     @ValueSource(strings = {"learner.py", "learner.pl", "learner.sh"})
     void learnerWithoutArgumentsPrintsItsUsage(String name) throws Exception {
-        Result result = sandbox.run(example(name));
-        assertThat(result.status()).isNotZero();
-        assertThat(result.output()).contains("usage: ");
+        sandbox.run(example(name)).failed("usage: ");
     }
 }

@@ -73,21 +73,20 @@ final class FollowerIT {
     private final Sandbox sandbox = new Sandbox();
     private final List<Running> learners = new ArrayList<>();
 
-    private Running serve(int shard, int port, String size) throws Exception {
-        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, "--model", "m", "--shard",
-            shard + "/2", "--size", size, "--aggregator", "sum", "--consistency", "bsp", "--learners", "2", "--state",
-            sandbox.path("state"), "--checkpoint-every", "1h"));
+    private Running serve(int shard, int port) throws Exception {
+        return Command.serveAt(sandbox, port, "--model", "m", "--shard", shard + "/2", "--size", "2MiB", "--aggregator",
+            "sum", "--consistency", "bsp", "--learners", "2", "--state", sandbox.path("state"), "--checkpoint-every",
+            "1h");
     }
 
     private Shards serveBoth() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
-        return Command.ready("m", List.of(serve(0, 0, "2MiB"), serve(1, 0, "2MiB")));
+        Programs.requireLearners();
+        return Command.ready("m", List.of(serve(0, 0), serve(1, 0)));
     }
 
     private Path mount(Shards shards, String name, Object... options) throws Exception {
         Path directory = sandbox.directory(name);
-        Command.mount(sandbox, shards, directory, options).awaitLine("ready: ");
+        Command.mounted(sandbox, shards, directory, options);
         return directory;
     }
 
@@ -98,13 +97,12 @@ final class FollowerIT {
     private void startLearners(Shards shards, int target, double pause) throws Exception {
         for (int i = 0; i < 2; i++) {
             Path directory = mount(shards, "learner" + i, "--learner", "l" + i, "--reconnect", "60s");
-            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model").toString(),
-                target + "", pause + ""));
+            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model"), target, pause));
         }
     }
 
     private Running follow(Path directory, int last, String back) throws Exception {
-        return sandbox.start("follower", "python3", "-c", FOLLOW, directory.toString(), last + "", back);
+        return sandbox.start("follower", "python3", "-c", FOLLOW, directory, last, back);
     }
 
     private void awaitLearners() {
@@ -116,10 +114,7 @@ final class FollowerIT {
     }
 
     private static List<Integer> versions(Running follower) {
-        String output = follower.output();
-        // The last line might be incomplete.
-        return output.substring(0, output.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith("version "))
-            .map(line -> Integer.parseInt(line.substring(8))).toList();
+        return follower.lines("version ").stream().map(line -> Integer.parseInt(line.substring(8))).toList();
     }
 
     private JsonNode status(Shards shards) throws Exception {
@@ -128,9 +123,8 @@ final class FollowerIT {
 
     @Test
     void followerContinuesAfterTheShardsGoBackToACheckpoint() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
-        List<Running> running = List.of(serve(0, 0, "2MiB"), serve(1, 0, "2MiB"));
+        Programs.requireLearners();
+        List<Running> running = List.of(serve(0, 0), serve(1, 0));
         Shards shards = Command.ready("m", running);
         Path directory = follower(shards, "follower", "kernel");
         startLearners(shards, 150, 0.05);
@@ -140,9 +134,8 @@ final class FollowerIT {
         sandbox.run(modeldisk("checkpoint", shards.address())).succeeded();
         int saved = versions(follower).getLast();
         await("the learners continue", () -> versions(follower).getLast() > saved + 20);
-        running.get(1).signal("KILL");
-        await("the shard has exited", () -> !running.get(1).process().isAlive());
-        serve(1, shards.ports().get(1), "2MiB");
+        running.get(1).kill();
+        serve(1, shards.ports().get(1));
 
         awaitLearners();
         assertThat(follower.awaitEnd()).as(follower.output()).isZero();
@@ -197,19 +190,16 @@ final class FollowerIT {
 
     @Test
     void followerGetsEstaleAfterTheModelSizeChanges() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "2MiB", "--aggregator", "sum");
         Shards shards = Command.ready("m", List.of(shard));
         Path directory = sandbox.directory("follower");
-        Running mount = Command.mount(sandbox, shards, directory, "--read-only", "--reconnect", "60s");
-        mount.awaitLine("ready: ");
+        Running mount = Command.mounted(sandbox, shards, directory, "--read-only", "--reconnect", "60s");
         Running follower = follow(directory, 1, "on");
         follower.awaitLine("version 0");
-        shard.signal("KILL");
-        shard.awaitEnd();
-        sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + shards.ports().getFirst(), "--model", "m",
-            "--size", "4MiB", "--aggregator", "sum")).awaitLine("ready: ");
+        shard.kill();
+        Command.serveAt(sandbox, shards.ports().getFirst(), "--model", "m", "--size", "4MiB", "--aggregator", "sum")
+            .awaitLine("ready: ");
 
         assertThat(follower.awaitEnd()).isZero();
         assertThat(follower.output()).isEqualTo("version 0\nerror 116\n");

@@ -7,11 +7,6 @@ import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.aggregator.Aggregators;
-import io.modeldisk.server.ParameterServer;
-import io.modeldisk.server.ServerContext;
-import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -35,16 +30,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(600)
 @Execution(ExecutionMode.SAME_THREAD)
 final class HalfIT {
-    private static final Path LESSONS = Path.of(System.getProperty("project.root"), "deploy", "examples/digits");
     private static final int ITERATIONS = 400;
     private static final int SHARDS = 2;
     private static final int LEARNERS = 2;
     private static final int WEIGHTS = 38_410;
     /** The longest time that one training is allowed to take. */
     private static final Duration TRAINING = Duration.ofMinutes(3);
-    /** With more threads, numpy would leave too little processor time for the mounts and shards. */
-    private static final Map<String, String> ONE_THREAD = Map.of("OPENBLAS_NUM_THREADS", "1", "PYTHONDONTWRITEBYTECODE",
-        "1");
 
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
@@ -58,42 +49,25 @@ final class HalfIT {
      */
     private record Outcome(double accuracy, long movedBytes, long fileBytes) {}
 
-    private Shards serve(Path initial) throws IOException {
-        List<Integer> ports = new ArrayList<>();
-        for (int i = 0; i < SHARDS; i++) {
-            ports.add(sandbox
-                .closeAfterwards(ParameterServer.launch(new ServerContext().model("digits").safetensors(initial)
-                    .shard(i).shards(SHARDS).blockSizeBytes(16 << 10)
-                    .aggregator("sgd:lr=0.25", Aggregators.parse("sgd:lr=0.25"))
-                    .consistency("bsp").learners(LEARNERS).listen(new InetSocketAddress("127.0.0.1", 0))))
-                .localAddress()
-                .getPort());
-        }
-        return new Shards("digits", ports);
-    }
-
     private Outcome train(String dtype, String exchange, String file, String binding, int iterations) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         Path initial = sandbox.path(dtype + exchange + ".safetensors");
-        run("digits.py", initial.toString());
-        Shards shards = serve(initial);
+        Digits.run(sandbox, "digits.py", initial);
+        Shards shards = Command.serveAll(sandbox, "digits", SHARDS, "--from", initial, "--block-size", "16KiB",
+            "--aggregator", "sgd:lr=0.25", "--consistency", "bsp", "--learners", LEARNERS);
         List<Path> directories = new ArrayList<>();
         List<Running> mounts = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {
             directories.add(sandbox.directory(dtype + exchange + i));
             mounts.add(Command.mount(sandbox, shards, directories.get(i), "--dtype", dtype, "--exchange", exchange,
-                "--datamover",
-                "tcp", "--binding", binding, "--learner", "l" + i));
+                "--datamover", "tcp", "--binding", binding, "--learner", "l" + i));
         }
         for (Running mount : mounts) {
             assertThat(mount.awaitLine("ready: ")).contains("dtype " + dtype);
         }
         List<Running> learners = new ArrayList<>();
         for (Path directory : directories) {
-            learners
-                .add(sandbox.start("learner", ONE_THREAD, "python3", LESSONS.resolve("learner.py").toString(), "--file",
-                    directory.resolve(file).toString(), "--iterations", Integer.toString(iterations)));
+            learners.add(Digits.learner(sandbox, directory.resolve(file), iterations));
         }
         await(() -> "the learners end", TRAINING, () -> learners.stream().noneMatch(each -> each.process().isAlive()));
         for (Running learner : learners) {
@@ -106,17 +80,13 @@ final class HalfIT {
             moved += shard.path("pushedBytes").asLong() + shard.path("pulledBytes").asLong();
         }
         JsonNode evaluation = new ObjectMapper()
-            .readTree(run("evaluate.py", directories.getFirst().resolve("weights").toString()));
+            .readTree(Digits.run(sandbox, "evaluate.py", directories.getFirst().resolve("weights")));
         Outcome result = new Outcome(evaluation.path("accuracy").asDouble(), moved,
             Files.size(directories.getFirst().resolve("model")));
         for (Path directory : directories) {
             sandbox.run(modeldisk("unmount", directory)).succeeded();
         }
         return result;
-    }
-
-    private String run(String program, String argument) throws Exception {
-        return sandbox.run(ONE_THREAD, "/usr/bin/python3", LESSONS.resolve(program).toString(), argument).succeeded();
     }
 
     @Test

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -40,12 +39,10 @@ final class ImageIT {
 
     @Test
     void mountRefusesTheJnrBindingWithoutItsLibraries() throws Exception {
-        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
-        sandbox.run("rm", "-r", sandbox.path("image/lib/jnr").toString()).succeeded();
-        Result mounted = sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "mount", "--binding", "jnr",
-            "modeldisk://127.0.0.1:1/m", sandbox.directory("m").toString());
-        assertThat(mounted.status()).isNotZero();
-        assertThat(mounted.output()).contains("binding=jnr needs libraries that are not on the class path");
+        sandbox.run("cp", "-a", LIB.getParent(), sandbox.path("image")).succeeded();
+        sandbox.run("rm", "-r", sandbox.path("image/lib/jnr")).succeeded();
+        sandbox.run(sandbox.path("image/bin/modeldisk"), "mount", "--binding", "jnr", "modeldisk://127.0.0.1:1/m",
+            sandbox.directory("m")).failed("binding=jnr needs libraries that are not on the class path");
     }
 
     @Test
@@ -73,10 +70,8 @@ final class ImageIT {
     /** Runs a command that exits at once, such as {@code --help}, and returns Java's log of the loaded classes. */
     private String classes(Path image, String javaOptions, String... arguments) throws Exception {
         Path classes = sandbox.path("classes.log");
-        List<String> command = new ArrayList<>(List.of(image.resolve("bin/modeldisk").toString()));
-        command.addAll(List.of(arguments));
         sandbox.run(Map.of("JDK_JAVA_OPTIONS", javaOptions + " -Xlog:class+load:file=" + classes),
-            command.toArray(String[]::new)).succeeded();
+            image.resolve("bin/modeldisk"), arguments).succeeded();
         return Files.readString(classes);
     }
 
@@ -96,7 +91,7 @@ final class ImageIT {
 
     @Test
     void copiedImageUsesItsCaches() throws Exception {
-        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
+        sandbox.run("cp", "-a", LIB.getParent(), sandbox.path("image")).succeeded();
         assertThat(classes(sandbox.path("image"), "", "--version"))
             .contains("io.modeldisk.command.Main source: shared objects file");
     }
@@ -104,13 +99,13 @@ final class ImageIT {
     @ParameterizedTest
     @ValueSource(strings = {"touch", "printf ' ' >>"})
     void commandSilentlyIgnoresACacheAfterALibraryChange(String change) throws Exception {
-        sandbox.run("cp", "-a", LIB.getParent().toString(), sandbox.path("image").toString()).succeeded();
+        sandbox.run("cp", "-a", LIB.getParent(), sandbox.path("image")).succeeded();
         // A space appended to a jar file changes the size of the file, but Java can still read the file.
         sandbox.shell("cd \"$1\"/lib && %s command-*.jar && touch command.aot".formatted(change)
             + (change.equals("touch") ? " -d yesterday" : ""), sandbox.path("image")).succeeded();
         assertThat(classes(sandbox.path("image"), "", "--version"))
             .doesNotContain("io.modeldisk.command.Main source: shared objects file");
-        assertThat(sandbox.run(sandbox.path("image/bin/modeldisk").toString(), "--version").succeeded())
+        assertThat(sandbox.run(sandbox.path("image/bin/modeldisk"), "--version").succeeded())
             .startsWith("modeldisk 0.3.0\n").doesNotContainIgnoringCase("cache", "warning");
     }
 }

@@ -1,7 +1,6 @@
 package io.modeldisk.system;
 
 import static io.modeldisk.system.Sandbox.modeldisk;
-import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
@@ -23,14 +22,14 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(240)
 @Tag("mount")
 final class JournalIT {
-    private static final String SIZE = "3MiB";
+    private static final int SIZE_BYTES = 3 << 20;
     private static final int ROUNDS = 40;
 
     /**
      * A learner. All values of a gradient are the round number. With bsp, the learner checks the weights before each push. It
      * prints the number of each completed round.
      */
-    static final String TRAIN = """
+    private static final String TRAIN = """
         import os, sys
         import numpy as np
         path, first, last, bsp = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), sys.argv[4] == 'bsp'
@@ -46,30 +45,21 @@ final class JournalIT {
         os.close(fd)
         """;
 
-    private static final String WEIGHTS = """
-        import sys
-        import numpy as np
-        weights = np.fromfile(sys.argv[1], np.float32)
-        print('weights', weights.min(), weights.max())
-        """;
-
     @RegisterExtension
     private final Sandbox sandbox = new Sandbox();
 
     private CrashDisk disk;
 
     private CrashDisk disk() throws IOException {
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can mount the test disk; run the tests as root");
+        assumeTrue(System.getProperty("user.name").equals("root"),
+            "only root can mount the test disk; run the tests as root");
         disk = sandbox.closeAfterwards(CrashDisk.mount(sandbox.directory("disk")));
         return disk;
     }
 
     private Running serve(int shard, int port, Object... options) throws Exception {
-        List<Object> all = new ArrayList<>(List.of("serve", "--model", "m", "--shard", shard + "/2", "--listen",
-            "127.0.0.1:" + port, "--size", SIZE, "--aggregator", "sum", "--lease", "60s", "--state",
-            disk.directory().resolve("state")));
-        all.addAll(List.of(options));
-        return sandbox.start("serve", modeldisk(all.toArray()));
+        return Command.serveAt(sandbox, port, "--model", "m", "--shard", shard + "/2", "--size", SIZE_BYTES,
+            "--aggregator", "sum", "--lease", "60s", "--state", disk.directory().resolve("state"), options);
     }
 
     private List<Running> serveBoth(Shards old, Object... options) throws Exception {
@@ -80,35 +70,20 @@ final class JournalIT {
         return running;
     }
 
-    private static void kill(List<Running> shards) throws Exception {
-        for (Running shard : shards) {
-            shard.signal("KILL");
-        }
-        for (Running shard : shards) {
-            await("the shard has exited", () -> !shard.process().isAlive());
-        }
-    }
-
     private Running learner(Shards shards, String name, int first, int last, String consistency) throws Exception {
         Path directory = sandbox.directory(name);
         sandbox.run(modeldisk("mount", shards.address(), directory, "--learner", name, "--reconnect", "60s"))
             .succeeded();
-        return sandbox.start(name, "python3", "-c", TRAIN, directory.resolve("model").toString(), "" + first, "" + last,
-            consistency);
+        return sandbox.start(name, trainer(directory, first, last, consistency));
     }
 
-    private void weights(Shards shards, String mount, float expected) throws Exception {
-        assertThat(sandbox.run("python3", "-c", WEIGHTS, sandbox.path(mount).resolve("weights").toString()).succeeded()
-            .strip()).isEqualTo("weights " + expected + " " + expected);
-    }
-
-    private static void require() throws IOException {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+    /** Returns a command that trains through a mount, from round {@code first} to round {@code last}. */
+    static Object[] trainer(Path directory, int first, int last, String consistency) {
+        return new Object[]{"python3", "-c", TRAIN, directory.resolve("model"), first, last, consistency};
     }
 
     private void assertTrainingContinues(String consistency, float expected) throws Exception {
-        require();
+        Programs.requireLearners();
         disk();
         Object[] options = {"--durability", "journal", "--consistency", consistency, "--learners", "2",
             "--checkpoint-every", "3s"};
@@ -119,16 +94,16 @@ final class JournalIT {
         for (int round = ROUNDS / 4; round < ROUNDS; round += ROUNDS / 4) {
             a.awaitLine("round " + round);
             b.awaitLine("round " + round);
-            kill(running);
+            Running.kill(running);
             disk.crash();
             running = serveBoth(shards, options);
             Command.ready("m", running);
         }
-        kill(List.of(running.get(1)));
+        running.get(1).kill();
         Command.port(serve(1, shards.ports().get(1), options));
         assertThat(a.awaitEnd()).as(a.output()).isZero();
         assertThat(b.awaitEnd()).as(b.output()).isZero();
-        weights(shards, "a", expected);
+        Weights.assertAll(sandbox.path("a"), SIZE_BYTES, expected);
         assertThat(running.getFirst().output()).doesNotContain("goes back");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains("durability journal");
     }
@@ -145,7 +120,7 @@ final class JournalIT {
 
     @Test
     void checkpointSurvivesACrashOfTheMachine() throws Exception {
-        require();
+        Programs.requireLearners();
         disk();
         Object[] options = {"--consistency", "bsp", "--checkpoint-every", "1h"};
         List<Running> running = serveBoth(null, options);
@@ -153,7 +128,7 @@ final class JournalIT {
         assertThat(learner(shards, "a", 1, 10, "bsp").awaitEnd()).isZero();
         sandbox.run(modeldisk("checkpoint", shards.address())).succeeded();
         assertThat(learner(shards, "b", 11, 15, "bsp").awaitEnd()).isZero();
-        kill(running);
+        Running.kill(running);
         disk.crash();
         Shards again = Command.ready("m", serveBoth(shards, options));
         Running c = learner(again, "c", 11, 20, "bsp");
@@ -162,13 +137,13 @@ final class JournalIT {
 
     @Test
     void shardRefusesADamagedJournalWithTheReason() throws Exception {
-        require();
+        Programs.requireLearners();
         disk();
         Object[] options = {"--durability", "journal", "--consistency", "asp", "--checkpoint-every", "1h"};
         List<Running> running = serveBoth(null, options);
         Shards shards = Command.ready("m", running);
         assertThat(learner(shards, "a", 1, 5, "asp").awaitEnd()).isZero();
-        kill(running);
+        Running.kill(running);
         Path segment = disk.directory().resolve("state/journal/shard-00000-of-00002/000000000001.records");
         byte[] bytes = Files.readAllBytes(segment);
         bytes[4096 + 100] ^= 1;

@@ -6,15 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -102,8 +98,7 @@ final class KilledLearnerIT {
     private void serve(String mode, String scheme, int minLearners, int leaseS) throws Exception {
         consistency = mode;
         exchange = scheme;
-        Programs.requireMounting();
-        Programs.require("python3", "python3");
+        Programs.requireLearners();
         script = sandbox.file("learner.py", LEARNER);
         processes = Command.startAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",
             "sgd:lr=1", "--consistency", consistency, "--learners", 2, "--min-learners", minLearners, "--lease",
@@ -112,27 +107,22 @@ final class KilledLearnerIT {
     }
 
     private Running mount(int i, Object... options) throws Exception {
-        Object[] all = Stream.concat(Stream.of("--learner", "l" + i, "--exchange", exchange), Stream.of(options))
-            .toArray();
-        Running mount = Command.mount(sandbox, shards, sandbox.directory("d" + i), all);
-        mount.awaitLine("ready: ");
-        return mount;
+        return Command.mounted(sandbox, shards, sandbox.directory("d" + i), "--learner", "l" + i, "--exchange",
+            exchange,
+            options);
     }
 
     private Running learner(int i) throws Exception {
-        return sandbox.start("learner" + i, "python3", script.toString(),
-            sandbox.path("d" + i).resolve("model").toString(), sandbox.path("stop" + i).toString(), consistency);
+        return sandbox.start("learner" + i, "python3", script, sandbox.path("d" + i).resolve("model"),
+            sandbox.path("stop" + i), consistency);
     }
 
     private static long rounds(Running learner) {
-        return learner.output().lines().filter(line -> line.startsWith("round ")).count();
+        return learner.lines("round ").size();
     }
 
-    private static void awaitRounds(Running learner, long more) throws Exception {
-        long wanted = rounds(learner) + more;
-        await("the learner completes " + wanted + " rounds",
-            () -> rounds(learner) >= wanted || !learner.process().isAlive());
-        assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
+    private static void awaitRounds(Running learner, long more) {
+        learner.awaitLines("round ", rounds(learner) + more);
     }
 
     private void assertFinishes(Running learner, int i) throws Exception {
@@ -164,14 +154,12 @@ final class KilledLearnerIT {
         Running dying = learner(0);
         for (int i = 0; i < 2; i++) {
             awaitRandomPlace(dying, random);
-            dying.signal("KILL");
-            dying.awaitEnd();
+            dying.kill();
             awaitRounds(survivor, 5);
             dying = learner(0);
         }
         awaitRandomPlace(dying, random);
-        dyingMount.signal("KILL");
-        dyingMount.awaitEnd();
+        dyingMount.kill();
         assertThat(dying.awaitEnd()).as("a learner without a mount fails").isNotZero();
         awaitRounds(survivor, 5);
         sandbox.run(modeldisk("unmount", sandbox.path("d0"))).succeeded();
@@ -183,7 +171,7 @@ final class KilledLearnerIT {
         awaitRounds(survivor, 1);
         assertFinishes(survivor, 1);
         if (mode.equals("bsp")) {
-            assertWeights(-rounds(survivor));
+            Weights.assertAll(sandbox.path("d1"), SIZE_BYTES, -rounds(survivor));
         }
     }
 
@@ -197,14 +185,6 @@ final class KilledLearnerIT {
         return waiting;
     }
 
-    private void assertWeights(float expected) throws Exception {
-        FloatBuffer weights = ByteBuffer.wrap(Files.readAllBytes(sandbox.path("d1").resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
-        while (weights.hasRemaining()) {
-            assertThat(weights.get()).as("weight %d", weights.position() - 1).isEqualTo(expected);
-        }
-    }
-
     @ParameterizedTest
     @CsvSource({"bsp, overlap", "asp, direct"})
     void fsyncFailsWhileFewerThanMinLearnersRemain(String mode, String scheme) throws Exception {
@@ -215,8 +195,7 @@ final class KilledLearnerIT {
         Running survivor = learner(1);
         awaitRounds(dying, 3);
         awaitRounds(survivor, 3);
-        dying.signal("KILL");
-        dying.awaitEnd();
+        dying.kill();
         assertThat(survivor.awaitEnd()).as(survivor.output()).isEqualTo(1);
         assertThat(survivor.output()).doesNotContain("torn", "lost");
         assertThat(Files.readString(sandbox.path("d1").resolve("status.json"))).contains("\"stopped\"",
@@ -240,8 +219,8 @@ final class KilledLearnerIT {
         serve("ssp:1", "overlap", 0, PAUSE_S / 2);
         mount(0);
         Path slow = sandbox.file("slow.py", SLOW_LEARNER);
-        Running learner = sandbox.start("slow", "python3", slow.toString(),
-            sandbox.path("d0").resolve("model").toString(), sandbox.path("go").toString());
+        Running learner = sandbox.start("slow", "python3", slow, sandbox.path("d0").resolve("model"),
+            sandbox.path("go"));
         learner.awaitLine("computing");
         for (Running shard : processes) {
             shard.signal("STOP");
@@ -264,10 +243,7 @@ final class KilledLearnerIT {
         Running mount = mount(0, "--reconnect", 60);
         Running learner = learner(0);
         awaitRounds(learner, 3);
-        for (Running shard : processes) {
-            shard.signal("KILL");
-            shard.awaitEnd();
-        }
+        Running.kill(processes);
         for (int i = 0; i < 2; i++) {
             sandbox.start("swapped" + i,
                 modeldisk("serve", "--model", "m", "--size", SIZE_BYTES, "--block-size", "64KiB",

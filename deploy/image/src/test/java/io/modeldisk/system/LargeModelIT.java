@@ -4,9 +4,7 @@ import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.test.NetworkPath;
 import io.modeldisk.test.NetworkPath.State;
 import java.util.List;
@@ -43,10 +41,9 @@ final class LargeModelIT {
      */
     private void joinAll(Shards shards) throws Exception {
         NetworkPath path = sandbox.closeAfterwards(new NetworkPath(shards.ports().getFirst()));
-        String address = new Shards("m", List.of(path.port())).address();
+        Shards throughPath = new Shards("m", List.of(path.port()));
         for (int i = 0; i < LEARNERS; i++) {
-            try (StripedModel model = StripedModel.connect(
-                new StripedModelContext(ModelAddress.parse(address)).learner("learner-" + i))) {
+            try (StripedModel model = StripedModel.connect(throughPath.context().learner("learner-" + i))) {
                 model.join();
                 path.state(State.DOWN);
             }

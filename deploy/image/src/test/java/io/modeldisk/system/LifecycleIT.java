@@ -5,9 +5,7 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.Socket;
@@ -39,9 +37,8 @@ final class LifecycleIT {
         Programs.requireSignal(signal);
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         int port = Command.port(shard);
-        ModelAddress address = ModelAddress.parse("modeldisk://127.0.0.1:" + port + "/m");
         try (Socket silent = new Socket(InetAddress.getLoopbackAddress(), port);
-            StripedModel session = StripedModel.connect(new StripedModelContext(address))) {
+            StripedModel session = StripedModel.connect(new Shards("m", List.of(port)).context())) {
             session.join();
             assertThat(silent.isConnected()).isTrue();
             shard.signal(signal);
@@ -53,9 +50,8 @@ final class LifecycleIT {
 
     @Test
     void statusRefusesADirectoryThatIsNotMounted() throws Exception {
-        Result result = sandbox.run(modeldisk("status", sandbox.directory("d")));
-        assertThat(result.status()).isNotZero();
-        assertThat(result.output()).contains("no model is mounted on", "status.json does not exist");
+        sandbox.run(modeldisk("status", sandbox.directory("d")))
+            .failed("no model is mounted on", "status.json does not exist");
     }
 
     @Test
@@ -95,7 +91,7 @@ final class LifecycleIT {
         Path directory = sandbox.directory("d");
         Path caller = sandbox.directory("caller");
         sandbox.shell("cd caller && exec 3>lock 9>>lock && flock 9 && \"$@\"",
-            (Object[]) modeldisk("mount", launch().address(), "../d", "--log", "mount.log"))
+            modeldisk("mount", launch().address(), "../d", "--log", "mount.log"))
             .succeeded();
         sandbox.shell("flock --nonblock caller/lock true").succeeded();
         ProcessHandle mount = sandbox.processes().getFirst();
@@ -140,8 +136,7 @@ final class LifecycleIT {
         Programs.requireMounting();
         Programs.requireSignal(signal);
         Path directory = sandbox.directory("d");
-        Running mount = Command.mount(sandbox, launch(), directory);
-        mount.awaitLine("ready: ");
+        Running mount = Command.mounted(sandbox, launch(), directory);
         Running learner = sandbox.start("learner", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60",
             "bash", directory.toString());
         learner.awaitLine("opened");
@@ -156,9 +151,8 @@ final class LifecycleIT {
     void mountProcessExitsWhenFusermountUnmountsTheDirectory() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        Running mount = Command.mount(sandbox, launch(), directory);
-        mount.awaitLine("ready: ");
-        sandbox.run("fusermount3", "-u", directory.toString()).succeeded();
+        Running mount = Command.mounted(sandbox, launch(), directory);
+        sandbox.run("fusermount3", "-u", directory).succeeded();
         assertThat(mount.awaitEnd()).isZero();
         assertThat(sandbox.mounts()).isEmpty();
     }
@@ -167,23 +161,24 @@ final class LifecycleIT {
     @Tag("mount")
     void unprivilegedUserMountsWithFusermount() throws Exception {
         Programs.requireMounting();
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can run a command as another user; run the tests as root");
+        assumeTrue(System.getProperty("user.name").equals("root"),
+            "only root can run a command as another user; run the tests as root");
         Path directory = sandbox.directory("d");
         sandbox.shell("chmod 755 \"$1\"/.. && chown 65534 \"$1\"", directory).succeeded();
-        assumeTrue(asOther(modeldisk("--version")).status() == 0, "other users cannot read the build directory, so they cannot run modeldisk");
+        assumeTrue(asOther(modeldisk("--version")).status() == 0,
+            "other users cannot read the build directory, so they cannot run modeldisk");
         Shards shards = Shards.launch(sandbox, "m", 2, 1 << 20, context -> context);
         asOther(modeldisk("mount", shards.address(), directory)).succeeded();
-        assertThat(sandbox.run("findmnt", "-no", "SOURCE", directory.toString()).succeeded().strip())
+        assertThat(sandbox.run("findmnt", "-no", "SOURCE", directory).succeeded().strip())
             .isEqualTo(shards.address());
         asOther("dd", "if=/dev/zero", "of=" + directory.resolve("model"), "bs=256K", "count=4", "conv=fsync,notrunc")
             .succeeded();
-        asOther("fusermount3", "-u", directory.toString()).succeeded();
+        asOther("fusermount3", "-u", directory).succeeded();
         assertThat(sandbox.mounts()).isEmpty();
     }
 
-    private Result asOther(String... command) throws Exception {
-        return sandbox.run(Stream.concat(Stream.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"),
-            Stream.of(command)).toArray(String[]::new));
+    private Result asOther(Object... command) throws Exception {
+        return sandbox.run("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", command);
     }
 
     @Test
@@ -191,10 +186,9 @@ final class LifecycleIT {
     void unmountRefusesAMountThatIsInUse() throws Exception {
         Programs.requireMounting();
         Path directory = sandbox.directory("d");
-        Running mount = Command.mount(sandbox, launch(), directory);
-        mount.awaitLine("ready: ");
+        Running mount = Command.mounted(sandbox, launch(), directory);
         Running user = sandbox.start("user", "bash", "-c", "cd \"$1\" && echo inside && exec sleep 60", "bash",
-            directory.toString());
+            directory);
         user.awaitLine("inside");
         Result result = sandbox.run(modeldisk("unmount", directory));
         assertThat(result.status()).as(result::toString).isEqualTo(1);
@@ -208,10 +202,10 @@ final class LifecycleIT {
     void unmountReportsTheProcessWhoseNamespaceKeepsTheMount() throws Exception {
         Programs.requireMounting();
         Programs.require("unshare", "util-linux");
-        assumeTrue(System.getProperty("user.name").equals("root"), "only root can create a mount namespace; run the tests as root");
+        assumeTrue(System.getProperty("user.name").equals("root"),
+            "only root can create a mount namespace; run the tests as root");
         Path directory = sandbox.directory("d");
-        Running mount = Command.mount(sandbox, launch(), directory);
-        mount.awaitLine("ready: ");
+        Running mount = Command.mounted(sandbox, launch(), directory);
         Running holder = sandbox.start("holder", "unshare", "--mount", "--propagation", "private", "bash", "-c",
             "echo inside; exec sleep 60");
         holder.awaitLine("inside");
@@ -231,13 +225,9 @@ final class LifecycleIT {
         Path directory = sandbox.directory("d");
         Running shard = Command.serve(sandbox, "--model", "m", "--size", "1MiB");
         Shards shards = new Shards("m", List.of(Command.port(shard)));
-        Running mount = Command.mount(sandbox, shards, directory, "--reconnect", "1s");
-        mount.awaitLine("ready: ");
-        shard.signal("KILL");
-        shard.awaitEnd();
-        Result read = sandbox.shell("cat \"$1\"/model > /dev/null", directory);
-        assertThat(read.status()).isNotZero();
-        assertThat(read.output()).contains("Input/output error");
+        Running mount = Command.mounted(sandbox, shards, directory, "--reconnect", "1s");
+        shard.kill();
+        sandbox.shell("cat \"$1\"/model > /dev/null", directory).failed("Input/output error");
         assertThat(Files.readString(directory.resolve("status.json"))).contains("does not respond");
         sandbox.run(modeldisk("unmount", directory)).succeeded();
         mount.awaitEnd();
@@ -249,11 +239,9 @@ final class LifecycleIT {
         Programs.requireMounting();
         Shards shards = launch();
         Path directory = sandbox.directory("d");
-        Running killed = Command.mount(sandbox, shards, directory);
-        killed.awaitLine("ready: ");
-        killed.signal("KILL");
-        killed.awaitEnd();
-        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
+        Running killed = Command.mounted(sandbox, shards, directory);
+        killed.kill();
+        Command.mounted(sandbox, shards, directory);
         assertThat(Files.size(directory.resolve("model"))).isEqualTo(1 << 20);
     }
 }

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.lang.foreign.ValueLayout;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -44,7 +42,7 @@ final class LocaleIT {
     @CsvSource({"ar_EG,checkpoint", "fa_IR,journal", "tr_TR,journal"})
     void restartedShardHasIdenticalWeightsInEveryLocale(String locale, String durability) throws Exception {
         Path state = sandbox.path("state");
-        String[] serve = modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--size", SIZE_BYTES,
+        Object[] serve = modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--size", SIZE_BYTES,
             "--aggregator", "adam:lr=0.1", "--state", state, "--durability", durability, "--checkpoint-every", "1h");
         Running shard = sandbox.start("serve", in(locale), serve);
         Shards shards = new Shards("m", List.of(Command.port(shard)));
@@ -56,8 +54,7 @@ final class LocaleIT {
                 push(model, memory, 2);
             }
             byte[] before = weights(model, memory);
-            shard.signal("KILL");
-            shard.awaitEnd();
+            shard.kill();
             assertThat(names(state)).allMatch(name -> StandardCharsets.US_ASCII.newEncoder().canEncode(name));
 
             Running again = sandbox.start("serve", in(locale), serve);
@@ -74,10 +71,10 @@ final class LocaleIT {
      * Returns a shell command that runs in this locale. In the command, {@code $dir} is a directory whose name contains a letter
      * that is not in ASCII, and {@code $2} is modeldisk.
      */
-    private String[] inAccentedDirectory(String locale, String command) {
-        return new String[]{"bash", "-c",
+    private Object[] inAccentedDirectory(String locale, String command) {
+        return new Object[]{"bash", "-c",
             "unset LANG LC_CTYPE; export LC_ALL=" + locale + "; dir=$1/$'\\303\\251tat'; " + command,
-            "bash", sandbox.path("").toString(), modeldisk()[0]};
+            "bash", sandbox.path(""), modeldisk()[0]};
     }
 
     @ParameterizedTest
@@ -113,7 +110,7 @@ final class LocaleIT {
     }
 
     private static StripedModel connect(Shards shards) throws Exception {
-        StripedModel model = StripedModel.connect(new StripedModelContext(ModelAddress.parse(shards.address())));
+        StripedModel model = StripedModel.connect(shards.context());
         model.join();
         return model;
     }

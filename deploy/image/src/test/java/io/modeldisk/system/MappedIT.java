@@ -151,8 +151,7 @@ final class MappedIT {
     @ParameterizedTest
     @CsvSource({"sync, 1", "overlap, 2"})
     void aggregatorReadsGradientsFromTheMemoryThatTheLearnerMapped(String exchange, int sets) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         Counting aggregator = new Counting();
         Path sockets = sandbox.directory("run");
         Shards shards = Shards.launch(sandbox, "m", 1, SIZE, context -> context.aggregator("counting", aggregator)
@@ -163,7 +162,7 @@ final class MappedIT {
         assertThat(mount.awaitLine("ready: ")).contains("datamover shm");
         Path go = sandbox.path("go");
         Running learner = sandbox.start("learner", "python3", "-c", LEARNER.replace("MARK", Float.toString(MARK)),
-            directory.resolve("mapped").toString(), sets + "", ITERATIONS + "", go.toString());
+            directory.resolve("mapped"), sets, ITERATIONS, go);
         learner.awaitLine("mapped");
         long pid = mount.process().descendants().findFirst().orElse(mount.process().toHandle()).pid();
         Set<Long> gradients = new HashSet<>();

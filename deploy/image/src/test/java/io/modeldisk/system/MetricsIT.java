@@ -57,8 +57,8 @@ final class MetricsIT {
     private final Sandbox sandbox = new Sandbox();
 
     private Running learner(Path mount, int iterations) throws Exception {
-        return sandbox.start("learner", "python3", sandbox.file(mount.getFileName() + ".py", LEARNER).toString(),
-            mount.resolve("model").toString(), Integer.toString(iterations));
+        return sandbox.start("learner", "python3", sandbox.file(mount.getFileName() + ".py", LEARNER),
+            mount.resolve("model"), iterations);
     }
 
     /**
@@ -74,9 +74,8 @@ final class MetricsIT {
         Shards shards = new Shards("trained", List.of(Command.port(shard)));
         Path fast = sandbox.directory("fast");
         Path slow = sandbox.directory("slow");
-        Running mount = Command.mount(sandbox, shards, fast, "--exchange", "overlap", "--admin", ANY);
-        mount.awaitLine(READY);
-        Command.mount(sandbox, shards, slow).awaitLine(READY);
+        Running mount = Command.mounted(sandbox, shards, fast, "--exchange", "overlap", "--admin", ANY);
+        Command.mounted(sandbox, shards, slow);
         Running behind = learner(slow, 1);
         learner(fast, 4);
         behind.awaitLine("computes");
@@ -86,7 +85,7 @@ final class MetricsIT {
 
     /** Starts a primary and a backup. Returns the admin servers of both, by name. */
     private Map<String, Admin> replicated() throws Exception {
-        String coordinator = Command.coordinator(sandbox, ANY).awaitLine(READY).replaceFirst(".* on ([^,]*),.*", "$1");
+        String coordinator = Command.address(Command.coordinator(sandbox, ANY));
         Object[] options = {"--model", "replicated", "--size", "256KiB", "--learners", "2", "--consistency", "bsp",
             "--durability", "replica",
             "--coordinator", coordinator, "--admin", ANY};
@@ -157,11 +156,11 @@ final class MetricsIT {
     void promtoolAcceptsTheAlertsAndRunsTheirTests() throws Exception {
         Programs.require("promtool", "prometheus");
 
-        assertThat(sandbox.run("promtool", "check", "rules", FILES.resolve("alerts.yml").toString()).succeeded())
+        assertThat(sandbox.run("promtool", "check", "rules", FILES.resolve("alerts.yml")).succeeded())
             .contains("SUCCESS");
-        assertThat(sandbox.run("promtool", "test", "rules", FILES.resolve("alerts.test.yml").toString()).succeeded())
+        assertThat(sandbox.run("promtool", "test", "rules", FILES.resolve("alerts.test.yml")).succeeded())
             .contains("SUCCESS");
-        assertThat(sandbox.run("promtool", "check", "config", FILES.resolve("prometheus.yml").toString()).succeeded())
+        assertThat(sandbox.run("promtool", "check", "config", FILES.resolve("prometheus.yml")).succeeded())
             .contains("SUCCESS");
     }
 
@@ -178,7 +177,7 @@ final class MetricsIT {
         Path file = sandbox.file("panels.yml", "groups:\n  - name: panels\n    rules:\n" + String.join("", rules));
 
         assertThat(rules).hasSizeGreaterThan(20);
-        assertThat(sandbox.run("promtool", "check", "rules", file.toString()).succeeded())
+        assertThat(sandbox.run("promtool", "check", "rules", file).succeeded())
             .contains("SUCCESS: " + rules.size() + " rules found");
     }
 }

@@ -34,8 +34,8 @@ final class MicroBenchIT {
         Path svg = sandbox.path("plot.svg");
         Path png = sandbox.path("plot.png");
         String output = sandbox.run(modeldisk("bench", "protocol", "--measures", measure, "--sizes", sizes, "--clients",
-            Integer.toString(clients), "--rounds", "1", "--duration", "0.01", "--model-size", "1m", "--datamover",
-            "tcp,shm,iser", "--out", json + "," + svg + "," + png)).succeeded();
+            clients, "--rounds", "1", "--duration", "0.01", "--model-size", "1m", "--datamover", "tcp,shm,iser",
+            "--out", json + "," + svg + "," + png)).succeeded();
 
         List<String> names = new ArrayList<>(List.of("tcp", "shm", "gRPC"));
         if (IserProvider.find().unavailabilityCause() == null) {

@@ -4,12 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -44,20 +40,8 @@ final class MountIT {
         Programs.requireMounting();
         Shards shards = Shards.launch(sandbox, "m", 2, SIZE_BYTES, context -> context.blockSizeBytes(64 << 10));
         Path directory = sandbox.directory("d");
-        Object[] all = Stream.concat(Stream.of("--exchange", exchange, "--learner", "l1"), Stream.of(options))
-            .toArray();
-        Command.mount(sandbox, shards, directory, all).awaitLine("ready: ");
+        Command.mounted(sandbox, shards, directory, "--exchange", exchange, "--learner", "l1", options);
         return directory;
-    }
-
-    private static void assertWeights(Path directory, float expected) throws Exception {
-        ByteBuffer bytes = ByteBuffer.wrap(Files.readAllBytes(directory.resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN);
-        float[] all = new float[SIZE_BYTES / 4];
-        bytes.asFloatBuffer().get(all);
-        float[] wanted = new float[all.length];
-        Arrays.fill(wanted, expected);
-        assertThat(Arrays.mismatch(all, wanted)).as("index of the first weight that is not %s", expected).isEqualTo(-1);
     }
 
     /** {@code ExamplesIT} tests learners in C, Perl and Python. */
@@ -67,7 +51,7 @@ final class MountIT {
         Programs.require("perl", "perl-base");
         Path directory = mount(exchange, "--digests", digests);
         sandbox.shell(SHELL_LEARNER, directory.resolve("model"), sandbox.path("gradient")).succeeded();
-        assertWeights(directory, -3);
+        Weights.assertAll(directory, SIZE_BYTES, -3);
     }
 
     @Test
@@ -86,7 +70,7 @@ final class MountIT {
         Path directory = mount("direct");
         fio(directory.resolve("model"), "--rw=read", "--bs=" + bytes);
         fio(directory.resolve("model"), "--rw=write", "--bs=" + bytes, "--zero_buffers", "--end_fsync=1");
-        assertWeights(directory, 0);
+        Weights.assertAll(directory, SIZE_BYTES, 0);
         JsonNode status = new ObjectMapper().readTree(Files.readString(directory.resolve("status.json")));
         assertThat(status.at("/mount/pushedBytes").asLong()).isEqualTo(WHOLE_BYTES);
         assertThat(status.at("/mount/pulledBytes").asLong()).isGreaterThanOrEqualTo(WHOLE_BYTES);
@@ -94,11 +78,8 @@ final class MountIT {
 
     private void fio(Path file, String... options) throws Exception {
         Programs.require("fio", "fio");
-        String[] fixed = {"fio", "--name=" + file.getFileName(), "--filename=" + file, "--ioengine=libaio",
-            "--direct=1",
-            "--iodepth=16", "--size=" + WHOLE_BYTES, "--allow_file_create=0", "--overwrite=1"};
-        String[] all = Arrays.copyOf(fixed, fixed.length + options.length);
-        System.arraycopy(options, 0, all, fixed.length, options.length);
-        assertThat(sandbox.run(all).succeeded()).contains("err= 0");
+        assertThat(sandbox.run("fio", "--name=" + file.getFileName(), "--filename=" + file, "--ioengine=libaio",
+            "--direct=1", "--iodepth=16", "--size=" + WHOLE_BYTES, "--allow_file_create=0", "--overwrite=1", options)
+            .succeeded()).contains("err= 0");
     }
 }

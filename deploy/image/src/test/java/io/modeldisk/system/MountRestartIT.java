@@ -12,10 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Random;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -101,8 +98,7 @@ final class MountRestartIT {
     private Path directory;
 
     private void serve(Object... options) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         shards = Shards.launch(sandbox, "m", 2, 2 << 20,
             context -> context.aggregator("sum", Aggregators.parse("sum")).consistency("bsp").learners(2)
                 .lease(Duration.ofSeconds(60)));
@@ -119,16 +115,13 @@ final class MountRestartIT {
         try (var resource = MountRestartIT.class.getResourceAsStream("/service_manager.py")) {
             Files.write(script, resource.readAllBytes());
         }
-        List<String> command = new ArrayList<>(
-            List.of("python3", script.toString(), sandbox.path("notify").toString()));
-        command.addAll(List.of(modeldisk(Stream.concat(Stream.of("mount", shards.address(), directory(), "--foreground",
-            "--restartable", "--reconnect", "60s"), Stream.of(options)).toArray())));
-        manager = sandbox.start("manager", command.toArray(String[]::new));
+        manager = sandbox.start("manager", "python3", script, sandbox.path("notify"), modeldisk("mount",
+            shards.address(), directory(), "--foreground", "--restartable", "--reconnect", "60s", options));
     }
 
     private void awaitReady(int times) {
         await(() -> "the mount has printed " + times + " ready lines\n" + manager.output(), Duration.ofSeconds(60),
-            () -> manager.output().lines().filter(line -> line.startsWith("ready: ")).count() >= times);
+            () -> manager.lines("ready: ").size() >= times);
     }
 
     private void tell(String action) throws IOException {
@@ -137,12 +130,11 @@ final class MountRestartIT {
     }
 
     private Running learn(Path folder, String exchange, String through, boolean lossy) throws Exception {
-        return sandbox.start("learner", "python3", "-c", LEARN, folder.toString(), exchange, through, ITERATIONS + "",
-            Boolean.toString(lossy));
+        return sandbox.start("learner", "python3", "-c", LEARN, folder, exchange, through, ITERATIONS, lossy);
     }
 
     private static long iterations(Running learner) {
-        return learner.output().lines().filter(line -> line.startsWith("iteration ")).count();
+        return learner.lines("iteration ").size();
     }
 
     private void assertEnds(Running process) throws Exception {
@@ -158,14 +150,13 @@ final class MountRestartIT {
         Random random = new Random(seed);
         serve("--exchange", exchange);
         Path second = sandbox.directory("d1");
-        Command.mount(sandbox, shards, second, "--exchange", exchange, "--reconnect", "60s").awaitLine("ready: ");
+        Command.mounted(sandbox, shards, second, "--exchange", exchange, "--reconnect", "60s");
         // The data of a completed write(2) is lost when the process of the mount is killed.
         String[] actions = action.split("\\+");
         boolean lossy = action.endsWith("kill") && through.equals("model");
         Running learner = learn(directory(), exchange, through, lossy);
         Running other = learn(second, exchange, through, lossy);
-        Running follower = sandbox.start("follower", "python3", "-c", FOLLOW, directory().toString(),
-            ITERATIONS - 2 * RESTARTS + "");
+        Running follower = sandbox.start("follower", "python3", "-c", FOLLOW, directory(), ITERATIONS - 2 * RESTARTS);
         for (int i = 1; i <= RESTARTS; i++) {
             long wanted = iterations(learner) + 10 + random.nextInt(10);
             await(() -> "iteration " + wanted + "\n" + learner.output() + manager.output(), Duration.ofSeconds(60),
@@ -235,8 +226,6 @@ final class MountRestartIT {
     void restartableMountRequiresForegroundAndAServiceManager() throws Exception {
         Object[] mount = {"mount", "modeldisk://127.0.0.1:1/m", directory(), "--restartable"};
         assertThat(sandbox.run(modeldisk(mount)).output()).contains("--restartable needs --foreground");
-        assertThat(
-            sandbox.run(modeldisk(Stream.concat(Stream.of(mount), Stream.of("--foreground")).toArray())).output())
-            .contains("NOTIFY_SOCKET is not set");
+        assertThat(sandbox.run(modeldisk(mount, "--foreground")).output()).contains("NOTIFY_SOCKET is not set");
     }
 }

@@ -64,14 +64,12 @@ final class OptimizerIT {
         if (processor.equals("gpu")) {
             sandbox.useDevice();
         }
-        Programs.requireMounting();
-        Programs.require("python3", "python3");
+        Programs.requireLearners();
         Shards shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB", "--aggregator",
             "adamw:lr=0.1,weight-decay=0.1", "--consistency", consistency);
-        Running mount = Command.mount(sandbox, shards, sandbox.directory("d"), "--exchange", scheme);
-        mount.awaitLine("ready: ");
-        Running learner = sandbox.start("learner", "/usr/bin/python3", sandbox.file("learner.py", LEARNER).toString(),
-            sandbox.path("d").resolve("model").toString(), delay);
+        Running mount = Command.mounted(sandbox, shards, sandbox.directory("d"), "--exchange", scheme);
+        Running learner = sandbox.start("learner", "/usr/bin/python3", sandbox.file("learner.py", LEARNER),
+            sandbox.path("d").resolve("model"), delay);
         assertThat(learner.awaitEnd()).as(learner.output()).isZero();
         Result status = sandbox.run(Sandbox.modeldisk("status", shards.address(), "--json"));
         assertThat(status.output()).containsPattern("\"learningRate\" ?: ?0\\.02");

@@ -13,9 +13,7 @@ import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.time.NanoClock;
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -58,8 +56,8 @@ final class OverlapIT {
     }
 
     private BufferedExchange exchange(int learner, PullPolicy pull) throws Exception {
-        StripedModel model = sandbox.closeAfterwards(StripedModel.connect(
-            new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + learner)));
+        StripedModel model = sandbox.closeAfterwards(
+            StripedModel.connect(shards.context().learner("l" + learner)));
         model.join();
         return sandbox.closeAfterwards((BufferedExchange) ExchangeScheme.OVERLAP.create(model,
             new ExchangeSettings(pull, OnRollback.FAIL, new IterationTrace(NanoClock.SYSTEM, Instant.now()))));
@@ -164,8 +162,7 @@ final class OverlapIT {
         assertThat(sandbox.path("timeline.svg")).content().contains("<svg");
         assertThat(Files.readAllBytes(sandbox.path("timeline.png"))).startsWith(0x89, 'P', 'N', 'G');
 
-        Result result = sandbox.run(Sandbox.modeldisk("trace", sandbox.file("x.json", "{}")));
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains("x.json is not a trace of a mount");
+        sandbox.run(Sandbox.modeldisk("trace", sandbox.file("x.json", "{}")))
+            .failed(1, "x.json is not a trace of a mount");
     }
 }

@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -59,21 +58,9 @@ final class PageIT {
     private final List<Running> shards = new ArrayList<>();
     private String address;
 
-    private static List<Integer> freePorts(int count) throws Exception {
-        List<ServerSocket> sockets = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            sockets.add(new ServerSocket(0));
-        }
-        List<Integer> ports = sockets.stream().map(ServerSocket::getLocalPort).toList();
-        for (ServerSocket socket : sockets) {
-            socket.close();
-        }
-        return ports;
-    }
-
     /** Starts two shards with {@code --peers}, and returns the URL of the admin page of the first shard. */
     private String serve() throws Exception {
-        List<Integer> ports = freePorts(2);
+        List<Integer> ports = Command.freePorts(2);
         String peers = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
         address = "modeldisk://" + peers + "/digits";
         for (int i = 0; i < 2; i++) {
@@ -101,15 +88,14 @@ final class PageIT {
         }
         for (int i = 0; i < 2; i++) {
             mounts.get(i).awaitLine("ready: ");
-            sandbox.start("learner", "python3", "-c", LEARN, sandbox.path("m" + i + "/model").toString(), "0.1");
+            sandbox.start("learner", "python3", "-c", LEARN, sandbox.path("m" + i + "/model"), "0.1");
         }
         return admin(mounts.getFirst());
     }
 
     @Test
     void pageShowsTheTrainingInEveryWindowSizeAndColourScheme() throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         Browser browser = Browser.start(sandbox);
         String shardPage = serve();
         String mountPage = learn();
@@ -138,9 +124,11 @@ final class PageIT {
         String before = browser.run(CLOCKS).asText();
         browser.awaitTrue("the clocks advance from " + before,
             CLOCKS + " !== '" + before.replace("\n", "\\n") + "'");
-        browser.awaitTrue("the page shows the throughput as a number and as a line", "return /[KMG]iB.s/.test(document.querySelector("
-            + "'#numbers').innerText) && document.querySelector('#charts path')?.getAttribute('d').includes('L')");
-        browser.awaitTrue("the page shows that it is up to date", "return document.querySelector('#live').className === 'on'");
+        browser.awaitTrue("the page shows the throughput as a number and as a line",
+            "return /[KMG]iB.s/.test(document.querySelector("
+                + "'#numbers').innerText) && document.querySelector('#charts path')?.getAttribute('d').includes('L')");
+        browser.awaitTrue("the page shows that it is up to date",
+            "return document.querySelector('#live').className === 'on'");
     }
 
     private static void checkLayout(Browser browser, int width, String scheme) throws Exception {
@@ -177,8 +165,9 @@ final class PageIT {
                     + ".innerText.startsWith('shard 1')");
             browser.picture(PICTURES.resolve("fault-1280-light.png"));
             String shown = browser.run("return document.querySelector('#live').innerText").asText();
-            browser.awaitTrue("the page is still up to date", "return document.querySelector('#live').className === 'on' && "
-                + "document.querySelector('#live').innerText !== '" + shown + "'");
+            browser.awaitTrue("the page is still up to date",
+                "return document.querySelector('#live').className === 'on' && "
+                    + "document.querySelector('#live').innerText !== '" + shown + "'");
             shards.get(1).signal("CONT");
             browser.awaitTrue("the page shows no fault any more",
                 "return document.querySelector('#faults').children.length === 0");
@@ -187,8 +176,9 @@ final class PageIT {
         }
         assertThat(browser.console()).isEmpty();
         shards.get(0).signal("KILL");
-        browser.awaitTrue("the page shows that its process no longer responds", "return document.querySelector('#live').innerText"
-            + ".includes('no answer from this process for')");
+        browser.awaitTrue("the page shows that its process no longer responds",
+            "return document.querySelector('#live').innerText"
+                + ".includes('no answer from this process for')");
     }
 
     /** Tests learners whose names are the names of members that every JavaScript object has. */
@@ -225,12 +215,12 @@ final class PageIT {
 
     @Test
     void shardReadsTheStatusOfOtherShardsWithItsStatusSecret() throws Exception {
-        List<Integer> ports = freePorts(2);
+        List<Integer> ports = Command.freePorts(2);
         String peers = ports.stream().map(port -> "127.0.0.1:" + port).collect(Collectors.joining(","));
         String secrets = "peer learner aVeryLongSecretOfIts\nself shards anotherLongSecretThan\n";
         Path with = sandbox.file("with", secrets + "status page theSecretOfThePage\n");
         Path without = sandbox.file("without", secrets);
-        sandbox.run("chmod", "600", with.toString(), without.toString()).succeeded();
+        sandbox.run("chmod", "600", with, without).succeeded();
         Running first = sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--shard", "0/2",
             "--listen", "127.0.0.1:" + ports.get(0), "--peers", peers, "--secrets", with, "--admin", "127.0.0.1:0"));
         Running second = sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--shard", "1/2",
@@ -239,8 +229,7 @@ final class PageIT {
         second.awaitLine("ready: ");
         await("shard 0 reports that its login to shard 1 failed", () -> get(page).at("/shards/1/failure").asText()
             .contains("authentication failed"));
-        second.signal("KILL");
-        second.awaitEnd();
+        second.kill();
         sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--shard", "1/2",
             "--listen", "127.0.0.1:" + ports.get(1), "--peers", peers, "--secrets", with)).awaitLine("ready: ");
         await("shard 0 reads the status of shard 1",

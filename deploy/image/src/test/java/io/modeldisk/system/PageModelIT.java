@@ -59,7 +59,8 @@ final class PageModelIT {
 
         assertThat(restarted.at("/shards/0/pushRate").isNull()).isTrue();
         assertThat(restarted.at("/shards/1/pushRate").asDouble()).isEqualTo(500);
-        assertThat(restarted.at("/series/pushed").isNull()).as("the throughput of the model after a restart of shard 0").isTrue();
+        assertThat(restarted.at("/series/pushed").isNull()).as("the throughput of the model after a restart of shard 0")
+            .isTrue();
     }
 
     @Test

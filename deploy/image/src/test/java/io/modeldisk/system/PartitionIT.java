@@ -58,10 +58,7 @@ final class PartitionIT {
     }
 
     private static List<Line> lines(Running learner) {
-        String text = learner.output();
-        // The text after the last line feed might be an incomplete line.
-        return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.matches("\\d+ \\d+ \\d+ \\d+"))
-            .map(Line::parse).toList();
+        return learner.lines("").stream().filter(line -> line.matches("\\d+ \\d+ \\d+ \\d+")).map(Line::parse).toList();
     }
 
     private static void awaitLines(Running learner, int of) {
@@ -79,8 +76,7 @@ final class PartitionIT {
     @CsvSource({"bsp, sync", "bsp, overlap", "asp, direct"})
     void remainingLearnersDivideTheDataFromTheSameRoundAfterAMountIsKilled(String consistency, String scheme)
         throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3");
+        Programs.requireLearners();
         Path script = sandbox.file("learner.py", LEARNER);
         Path stop = sandbox.path("stop");
         Shards shards = Command.serveAll(sandbox, "m", 2, "--size", SIZE_BYTES, "--block-size", "64KiB",
@@ -93,8 +89,7 @@ final class PartitionIT {
         List<Running> learners = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             mounts.get(i).awaitLine("ready: ");
-            learners.add(sandbox.start("learner" + i, "python3", script.toString(), sandbox.path("d" + i).toString(),
-                stop.toString()));
+            learners.add(sandbox.start("learner" + i, "python3", script, sandbox.path("d" + i), stop));
         }
         for (Running learner : learners) {
             awaitLines(learner, 3);

@@ -9,10 +9,10 @@ import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -36,13 +36,8 @@ final class PeerIT {
     }
 
     private String qemuIo(String unit, String... commands) throws Exception {
-        List<String> line = new ArrayList<>(List.of("qemu-io", "-f", "raw"));
-        for (String command : commands) {
-            line.add("-c");
-            line.add(command);
-        }
-        line.add(unit);
-        String output = sandbox.run(line.toArray(String[]::new)).succeeded();
+        Object[] options = Stream.of(commands).flatMap(command -> Stream.of("-c", command)).toArray();
+        String output = sandbox.run("qemu-io", "-f", "raw", options, unit).succeeded();
         assertThat(output).doesNotContain("Pattern verification failed", "failed:");
         return output;
     }
@@ -69,7 +64,7 @@ final class PeerIT {
         String pages = sandbox.run("iscsi-inq", "-e", "1", "-c", "0", unit).succeeded();
         assertThat(pages).contains("0x80", "0x83", "0xb0", "0xb1", "0xc0", "0xc1");
         for (int page : new int[]{0x80, 0x83, 0xB0, 0xB1}) {
-            sandbox.run("iscsi-inq", "-e", "1", "-c", Integer.toString(page), unit).succeeded();
+            sandbox.run("iscsi-inq", "-e", "1", "-c", page, unit).succeeded();
         }
         assertThat(sandbox.run("iscsi-readcapacity16", unit).succeeded())
             .contains("RETURNED LOGICAL BLOCK ADDRESS:" + (SIZE_BYTES / part / 4096 - 1),
@@ -81,9 +76,7 @@ final class PeerIT {
     @Test
     void loginToAnUnknownTargetNameFails() throws Exception {
         Programs.require("iscsi-inq", "libiscsi-bin");
-        Result result = sandbox.run("iscsi-inq", launch().portal() + "/iqn.2026-11.io.modeldisk:other/0");
-        assertThat(result.status()).isNotZero();
-        assertThat(result.output()).contains("Target not found");
+        sandbox.run("iscsi-inq", launch().portal() + "/iqn.2026-11.io.modeldisk:other/0").failed("Target not found");
     }
 
     @Test
@@ -125,7 +118,7 @@ final class PeerIT {
         qemuIo(shards.unit(0), "write -s " + gradient + " 256k 4k", "flush");
         // Only the weights of the pushed logical block have changed. Each of the two pushes subtracted 0.5.
         Path copy = sandbox.path("copy");
-        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy.toString()).succeeded();
+        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(1), copy).succeeded();
         ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(copy)).order(ByteOrder.LITTLE_ENDIAN);
         for (int at = 0; at < 512 << 10; at += 4) {
             boolean pushed = at >= 256 << 10 && at < (256 << 10) + 4096;
@@ -146,7 +139,7 @@ final class PeerIT {
         qemuIo(shards.unit(3), "write -s " + ones + " 128k 4k", "flush");
         // sgd:lr=0.5 has subtracted 0.5 from 2048 weights. 2.5 is 4100h in float16, and 3.0 is 4200h; 2.5 is 4020h in bfloat16.
         Path copy = sandbox.path("copy");
-        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(4), copy.toString()).succeeded();
+        sandbox.run("qemu-img", "convert", "-O", "raw", shards.unit(4), copy).succeeded();
         byte[] weights = Files.readAllBytes(copy);
         assertThat(Arrays.copyOfRange(weights, 124 << 10, 128 << 10)).isEqualTo(shorts((short) 0x4200));
         assertThat(Arrays.copyOfRange(weights, 128 << 10, 132 << 10)).isEqualTo(shorts((short) 0x4100));
@@ -185,8 +178,7 @@ final class PeerIT {
         Running tests = sandbox.start("tests", "iscsi-test-cu", "-d", "-v", "-V", "-t", "ALL", launch().unit(1));
         await("all tests have run", Duration.ofSeconds(110), () -> !tests.process().isAlive());
         assertThat(tests.awaitEnd()).as(tests.output()).isZero();
-        String counts = sandbox.run(root.resolve(".ci/count-iscsi-tests").toString(), tests.log().toString())
-            .succeeded();
+        String counts = sandbox.run(root.resolve(".ci/count-iscsi-tests"), tests.log()).succeeded();
         assertThat(counts).contains("tests: ", " 0 failed");
         assertThat(Files.readString(root.resolve("docs/measurements.md"))).contains(counts.indent(0));
     }

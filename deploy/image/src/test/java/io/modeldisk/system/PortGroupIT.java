@@ -25,7 +25,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -34,8 +33,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timeout(120)
 final class PortGroupIT {
     private static final int SIZE_BYTES = 1 << 20;
-    private static final Pattern COORDINATOR = Pattern.compile("ready: .*?(127\\.0\\.0\\.1:\\d+).*");
-
     private static final Pattern BACKUP = Pattern
         .compile("backup: shard 0/1 of model m on 127\\.0\\.0\\.1:(\\d+)");
     private static final Duration BOUND = Duration.ofSeconds(60);
@@ -56,10 +53,10 @@ final class PortGroupIT {
         return matcher.group(1);
     }
 
-    private Running serve(String coordinator, int group, String... more) throws Exception {
-        return Command.serve(sandbox, Stream.concat(Stream.of("--model", "m", "--size", SIZE_BYTES, "--aggregator",
-            "sum", "--coordinator", coordinator, "--coordinator-session", "1s", "--replace-after", "1s", "--port-group",
-            group + "/2"), Stream.of(more)).toArray());
+    private Running serve(String coordinator, int group) throws Exception {
+        return Command.serve(sandbox, "--model", "m", "--size", SIZE_BYTES, "--aggregator", "sum", "--coordinator",
+            coordinator, "--coordinator-session", "1s", "--replace-after", "1s", "--durability", "replica",
+            "--port-group", group + "/2");
     }
 
     /**
@@ -135,11 +132,10 @@ final class PortGroupIT {
 
     @Test
     void primaryAndBackupReportTheSameStatesBeforeAndAfterAHandover() throws Exception {
-        Running zookeeper = Command.coordinator(sandbox, "127.0.0.1:0");
-        String coordinator = group(COORDINATOR, zookeeper.awaitLine("ready: "));
-        Running first = serve(coordinator, 1, "--durability", "replica");
+        String coordinator = Command.address(Command.coordinator(sandbox, "127.0.0.1:0"));
+        Running first = serve(coordinator, 1);
         Path one = new Path(Command.port(first));
-        Running second = serve(coordinator, 2, "--durability", "replica");
+        Running second = serve(coordinator, 2);
         Path two = new Path(Integer.parseInt(group(BACKUP, second.awaitLine("backup: "))));
         assertStates(one, 1, two);
         assertThat(two.deviceType(1)).isEqualTo(DISK);

@@ -30,6 +30,12 @@ final class Programs {
             "this process ignores SIG" + signal + ", and so do its child processes; run the tests in the foreground");
     }
 
+    /** Skips the test if this machine cannot mount models or run learners in Python. */
+    static void requireLearners() {
+        requireMounting();
+        require("python3", "python3-numpy");
+    }
+
     static void requireMounting() {
         assumeTrue(Files.isReadable(Path.of("/dev/fuse")),
             "/dev/fuse is missing; load the kernel module with modprobe fuse");

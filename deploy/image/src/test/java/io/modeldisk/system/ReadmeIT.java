@@ -2,8 +2,6 @@ package io.modeldisk.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Matcher;
@@ -34,13 +32,11 @@ final class ReadmeIT {
         Programs.requireMounting();
         Shards shards = Command.serveAll(sandbox, "digits", 1, "--size", "1MiB", "--aggregator", "sgd:lr=0.5");
         Path directory = sandbox.directory("digits");
-        Command.mount(sandbox, shards, directory).awaitLine("ready: ");
+        Command.mounted(sandbox, shards, directory);
 
-        sandbox.run("/usr/bin/python3", sandbox.file("learner.py", learner(directory)).toString()).succeeded();
+        sandbox.run("/usr/bin/python3", sandbox.file("learner.py", learner(directory))).succeeded();
 
-        ByteBuffer weights = ByteBuffer.wrap(Files.readAllBytes(directory.resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN);
-        assertThat(weights.getFloat(0)).isEqualTo(-1.5f);
+        assertThat(Weights.in(directory).get(0)).isEqualTo(-1.5f);
     }
 
     private static String learner(Path directory) throws Exception {

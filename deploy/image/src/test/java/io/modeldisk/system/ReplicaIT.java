@@ -4,8 +4,6 @@ import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,15 +58,13 @@ final class ReplicaIT {
     private final List<Running> learners = new ArrayList<>();
     private String coordinator;
     private String consistency;
-    /** The directory of the checkpoints; null if the shards save no checkpoints. */
-    private Path state;
+    /** The options with which the shards save checkpoints. */
+    private Object[] checkpoints = {};
 
     private void start(String mode) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3");
+        Programs.requireLearners();
         consistency = mode;
-        coordinator = Command.coordinator(sandbox, "127.0.0.1:0").awaitLine("ready: ").replaceFirst(".* on ([^,]*),.*",
-            "$1");
+        coordinator = Command.address(Command.coordinator(sandbox, "127.0.0.1:0"));
         for (int i = 0; i < SHARDS; i++) {
             // With bsp, shards with checkpoints wait for each other, so they must start at the same time.
             processes.add(new ArrayList<>(List.of(serve(i))));
@@ -83,21 +79,16 @@ final class ReplicaIT {
         Path script = sandbox.file("learner.py", LEARNER);
         for (int i = 0; i < LEARNERS; i++) {
             mount(i).awaitLine("ready: ");
-            learners.add(sandbox.start("learner" + i, "python3", script.toString(),
-                sandbox.path("d" + i).resolve("model").toString(), Integer.toString(i),
-                sandbox.path("stop").toString()));
+            learners.add(sandbox.start("learner" + i, "python3", script, sandbox.path("d" + i).resolve("model"), i,
+                sandbox.path("stop")));
         }
     }
 
     private Running serve(int shard) throws Exception {
-        List<Object> options = new ArrayList<>(List.of("--model", "m", "--shard", shard + "/" + SHARDS, "--size",
-            SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners",
-            LEARNERS, "--lease", "60s", "--coordinator", coordinator, "--coordinator-session", "4s", "--durability",
-            "replica"));
-        if (state != null) {
-            options.addAll(List.of("--state", state, "--replace-after", "1s"));
-        }
-        return Command.serve(sandbox, options.toArray());
+        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/" + SHARDS, "--size", SIZE_BYTES,
+            "--block-size", "64KiB", "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS,
+            "--lease", "60s", "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica",
+            checkpoints);
     }
 
     private String url() {
@@ -132,15 +123,12 @@ final class ReplicaIT {
     }
 
     private static long rounds(Running learner) {
-        return learner.output().lines().filter(line -> line.startsWith("round ")).count();
+        return learner.lines("round ").size();
     }
 
     private void awaitRounds(long more) {
         for (Running learner : learners) {
-            long wanted = rounds(learner) + more;
-            await(() -> "the learner pushes " + wanted + " rounds: " + learner.output(), Duration.ofSeconds(60),
-                () -> rounds(learner) >= wanted || !learner.process().isAlive());
-            assertThat(learner.process().isAlive()).as(learner.output()).isTrue();
+            learner.awaitLines("round ", rounds(learner) + more);
         }
     }
 
@@ -164,8 +152,7 @@ final class ReplicaIT {
                 sum += (round * 3 + learner) % MODULUS / (consistency.equals("bsp") ? (double) LEARNERS : 1);
             }
         }
-        FloatBuffer weights = ByteBuffer.wrap(Files.readAllBytes(sandbox.path("d0").resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
+        FloatBuffer weights = Weights.in(sandbox.path("d0"));
         for (int i = 0; i < SIZE_BYTES / Float.BYTES; i++) {
             assertThat(weights.get(i)).as("weight %d after %d rounds", i, last).isEqualTo((float) (sum * (i % 5)));
         }
@@ -216,18 +203,16 @@ final class ReplicaIT {
     }
 
     private void assertOtherOptionsRefused() throws Exception {
-        Result other = sandbox
-            .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size",
-                SIZE_BYTES, "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners",
-                LEARNERS, "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"));
-        assertThat(other.status()).isNotZero();
-        assertThat(other.output()).contains("aggregator");
+        sandbox
+            .run(modeldisk("serve", "--listen", "127.0.0.1:0", "--model", "m", "--shard", "0/2", "--size", SIZE_BYTES,
+                "--block-size", "64KiB", "--aggregator", "sgd:lr=1", "--consistency", "bsp", "--learners", LEARNERS,
+                "--coordinator", coordinator, "--coordinator-session", "4s", "--durability", "replica"))
+            .failed("aggregator");
     }
 
     @Test
-    void allShardsGoBackToTheCheckpointWhenOneShardLosesAllProcesses()
-        throws Exception {
-        state = sandbox.directory("state");
+    void allShardsGoBackToTheCheckpointWhenOneShardLosesAllProcesses() throws Exception {
+        checkpoints = new Object[]{"--state", sandbox.directory("state"), "--replace-after", "1s"};
         start("bsp");
         awaitRounds(5);
         Result checkpoint = sandbox.run(modeldisk("checkpoint", url()));

@@ -1,12 +1,8 @@
 package io.modeldisk.system;
 
-import static io.modeldisk.system.Sandbox.modeldisk;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.FloatBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,6 +21,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @Timeout(300)
 @Execution(ExecutionMode.SAME_THREAD)
 final class RestartIT {
+    private static final int SIZE_BYTES = 2 << 20;
     private static final int LEARNERS = 2;
 
     /**
@@ -55,17 +52,16 @@ final class RestartIT {
     private final Sandbox sandbox = new Sandbox();
 
     private Running serve(int shard, int port, String consistency, String durability) throws Exception {
-        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, "--model", "m", "--shard",
-            shard + "/2", "--size", "2MiB", "--aggregator", "sum", "--consistency", consistency, "--learners",
-            LEARNERS, "--state", sandbox.path("state"), "--checkpoint-every", "1h", "--durability", durability));
+        return Command.serveAt(sandbox, port, "--model", "m", "--shard", shard + "/2", "--size", SIZE_BYTES,
+            "--aggregator", "sum", "--consistency", consistency, "--learners", LEARNERS, "--state",
+            sandbox.path("state"), "--checkpoint-every", "1h", "--durability", durability);
     }
 
     @ParameterizedTest
     @CsvSource({"bsp, sync, checkpoint", "bsp, overlap, checkpoint", "asp, sync, checkpoint", "ssp:1, sync, journal"})
     void learnersSeeNoErrorWhileEachShardIsRestarted(String consistency, String exchange, String durability)
         throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         List<Running> running = new ArrayList<>(
             List.of(serve(0, 0, consistency, durability), serve(1, 0, consistency, durability)));
         Shards shards = Command.ready("m", running);
@@ -74,11 +70,10 @@ final class RestartIT {
         List<Running> learners = new ArrayList<>();
         for (int i = 0; i < LEARNERS; i++) {
             Path directory = sandbox.directory("learner" + i);
-            mounts.add(Command.mount(sandbox, shards, directory, "--learner", "l" + i, "--exchange", exchange,
+            mounts.add(Command.mounted(sandbox, shards, directory, "--learner", "l" + i, "--exchange", exchange,
                 "--reconnect", "60s"));
-            mounts.getLast().awaitLine("ready: ");
-            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model").toString(),
-                last.toString(), Boolean.toString(consistency.equals("bsp") && exchange.equals("sync"))));
+            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model"), last,
+                consistency.equals("bsp") && exchange.equals("sync")));
         }
         for (int shard = 1; shard >= 0; shard--) {
             awaitIterations(learners.getFirst(), 20);
@@ -96,24 +91,20 @@ final class RestartIT {
             await("the learner ends", Duration.ofSeconds(120), () -> !learner.process().isAlive());
             String mount = mounts.get(i).output();
             assertThat(learner.process().exitValue()).as("%s\n%s", learner.output(), mount).isZero();
-            assertThat(mount.lines().skip(1)).as("the log of the mount: a line for each stop and each start of a shard").hasSize(4)
+            assertThat(mount.lines().skip(1)).as("the log of the mount: a line for each stop and each start of a shard")
+                .hasSize(4)
                 .allMatch(
                     line -> line.matches(".* WARN .* (serves again|stops; calls wait until .* at most 60000 ms)"));
         }
-        FloatBuffer weights = ByteBuffer.wrap(Files.readAllBytes(sandbox.path("learner0").resolve("weights")))
-            .order(ByteOrder.LITTLE_ENDIAN).asFloatBuffer();
-        while (weights.hasRemaining()) {
-            assertThat(weights.get()).as("weight %d", weights.position() - 1)
-                .isEqualTo(consistency.equals("bsp") ? iterations : LEARNERS * iterations);
-        }
+        Weights.assertAll(sandbox.path("learner0"), SIZE_BYTES,
+            consistency.equals("bsp") ? iterations : LEARNERS * iterations);
     }
 
     private static void awaitIterations(Running learner, int more) {
-        int wanted = iteration(learner) + more;
-        await(() -> "iteration " + wanted, Duration.ofSeconds(60), () -> iteration(learner) >= wanted);
+        learner.awaitLines("iteration ", iteration(learner) + more);
     }
 
     private static int iteration(Running learner) {
-        return (int) learner.output().lines().filter(line -> line.startsWith("iteration ")).count();
+        return learner.lines("iteration ").size();
     }
 }

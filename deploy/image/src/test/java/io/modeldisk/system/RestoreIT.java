@@ -3,8 +3,6 @@ package io.modeldisk.system;
 import static io.modeldisk.system.Sandbox.modeldisk;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
@@ -61,25 +59,11 @@ final class RestoreIT {
         return weights;
     }
 
-    private static List<Integer> freePorts(int count) throws Exception {
-        List<Integer> found = new ArrayList<>();
-        List<ServerSocket> taken = new ArrayList<>();
-        for (int i = 0; i < count; i++) {
-            ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
-            taken.add(socket);
-            found.add(socket.getLocalPort());
-        }
-        for (ServerSocket socket : taken) {
-            socket.close();
-        }
-        return found;
-    }
-
     @Test
     @Tag("mount")
     void documentedCommandsRestoreTheWeightsFromTheBackup() throws Exception {
         Programs.requireMounting();
-        ports = freePorts(DOCUMENTED_PORTS.size());
+        ports = Command.freePorts(DOCUMENTED_PORTS.size());
         String model = "modeldisk://127.0.0.1:" + ports.get(0) + ",127.0.0.1:" + ports.get(1) + "/digits";
         List<Running> shards = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
@@ -119,7 +103,7 @@ final class RestoreIT {
                 }
                 shards.clear();
             }
-            Running started = sandbox.start("restored", own(command).split(" "));
+            Running started = sandbox.start("restored", (Object[]) own(command).split(" "));
             shards.add(started);
             // Shards that load the same checkpoint wait for each other, so the test does not wait for shard 0 before it starts
             // shard 1.

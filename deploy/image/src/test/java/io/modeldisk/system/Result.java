@@ -16,6 +16,18 @@ record Result(String command, int status, String output) {
         return output;
     }
 
+    /** Fails if the exit status is 0, or if the output does not contain all these texts. */
+    void failed(String... texts) {
+        assertThat(status).as(this::toString).isNotZero();
+        assertThat(output).contains(texts);
+    }
+
+    /** Fails if the exit status is not {@code expected}, or if the output does not contain all these texts. */
+    void failed(int expected, String... texts) {
+        assertThat(status).as(this::toString).isEqualTo(expected);
+        assertThat(output).contains(texts);
+    }
+
     @Override
     public String toString() {
         return command + "\nexited with status " + status + "; its output is:\n" + output;

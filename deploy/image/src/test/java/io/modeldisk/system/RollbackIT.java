@@ -61,16 +61,15 @@ final class RollbackIT {
     private final List<Running> learners = new ArrayList<>();
 
     private Running serve(int shard, int port) throws Exception {
-        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, "--model", "m", "--shard",
-            shard + "/2", "--size", "2MiB", "--aggregator", "sum", "--consistency", "bsp", "--learners", "2", "--state",
-            sandbox.path("state"), "--checkpoint-every", "1h"));
+        return Command.serveAt(sandbox, port, "--model", "m", "--shard", shard + "/2", "--size", "2MiB", "--aggregator",
+            "sum", "--consistency", "bsp", "--learners", "2", "--state", sandbox.path("state"), "--checkpoint-every",
+            "1h");
     }
 
     @ParameterizedTest
     @CsvSource({"overlap, fail", "sync, continue", "direct, fail", "direct, continue"})
     void learnersContinueFromTheLastRoundOrFromTheCheckpoint(String scheme, String onRollback) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         List<Running> running = List.of(serve(0, 0), serve(1, 0));
         Shards shards = Command.ready("m", running);
         startLearners(shards, scheme, onRollback);
@@ -89,8 +88,7 @@ final class RollbackIT {
         float checkpoint = last(Path.of(folder).resolve("model-00001-of-00001.safetensors"));
         assertThat(undisturbed(0, scheme, checkpoint)).contains(checkpoint);
         awaitWeights(checkpoint + 60);
-        second.signal("KILL");
-        await("the shard has exited", () -> !second.process().isAlive());
+        second.kill();
         int target = target();
         serve(1, shards.ports().get(1));
 
@@ -111,8 +109,8 @@ final class RollbackIT {
                 "--on-rollback", onRollback, "--reconnect", "60s");
             await("the mount is ready", () -> Files.exists(directory.resolve("model")));
             mounts.add(mount);
-            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model").toString(),
-                2 + 2 * i + "", sandbox.path("target").toString(), scheme));
+            learners.add(sandbox.start("learner", "python3", "-c", LEARN, directory.resolve("model"), 2 + 2 * i,
+                sandbox.path("target"), scheme));
         }
     }
 

@@ -1,12 +1,14 @@
 package io.modeldisk.system;
 
 import static io.modeldisk.test.Await.await;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.test.Await;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -31,21 +33,27 @@ record Running(String name, Process process, Path log) {
      */
     String awaitLine(String start) throws Exception {
         await(() -> name + " prints a line that starts with '" + start + "'; its output is:\n" + output(), Await.BOUND,
-            () -> line(start) != null || !process.isAlive());
-        String line = line(start);
-        if (line == null) {
+            () -> !lines(start).isEmpty() || !process.isAlive());
+        List<String> lines = lines(start);
+        if (lines.isEmpty()) {
             throw new AssertionError(
                 name + " exited with status " + process.exitValue() + " before it printed '" + start
                     + "'; its output is:\n" + output());
         }
-        return line;
+        return lines.getFirst();
     }
 
-    private String line(String start) {
+    /** Returns the complete lines of the output that start with {@code start}. */
+    List<String> lines(String start) {
         String text = output();
-        // The text after the last line feed might be an incomplete line.
-        return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith(start)).findFirst()
-            .orElse(null);
+        return text.substring(0, text.lastIndexOf('\n') + 1).lines().filter(line -> line.startsWith(start)).toList();
+    }
+
+    /** Waits for this number of lines that start with {@code start}. Fails if the process exits before. */
+    void awaitLines(String start, long count) {
+        await(() -> name + " prints " + count + " lines that start with '" + start + "'; its output is:\n" + output(),
+            Await.BOUND, () -> lines(start).size() >= count || !process.isAlive());
+        assertThat(process.isAlive()).as(output()).isTrue();
     }
 
     /** Waits until the process exits and returns its exit status. */
@@ -54,6 +62,21 @@ record Running(String name, Process process, Path log) {
             throw new AssertionError(name + " did not exit in time; its output is:\n" + output());
         }
         return process.exitValue();
+    }
+
+    /** Kills the process with SIGKILL and waits until it has exited. */
+    void kill() throws Exception {
+        kill(List.of(this));
+    }
+
+    /** Kills all processes with SIGKILL and then waits until they have exited. */
+    static void kill(List<Running> processes) throws Exception {
+        for (Running process : processes) {
+            process.signal("KILL");
+        }
+        for (Running process : processes) {
+            process.awaitEnd();
+        }
     }
 
     /** Sends a signal, such as {@code INT} or {@code KILL}, to the process. */

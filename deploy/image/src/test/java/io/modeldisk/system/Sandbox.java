@@ -104,17 +104,25 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return closeable;
     }
 
-    /** Returns the command line of {@code modeldisk} with these arguments. */
-    static String[] modeldisk(Object... arguments) {
-        return Stream.concat(Stream.of(COMMAND), Stream.of(arguments)).map(Object::toString).toArray(String[]::new);
+    /** Returns the command line of {@code modeldisk} with these arguments. An array stands for its elements. */
+    static Object[] modeldisk(Object... arguments) {
+        return new Object[]{COMMAND, arguments};
     }
 
-    /** Starts a process, which the sandbox kills after the test. */
-    Running start(String name, String... command) throws IOException {
+    private static String[] words(Object... arguments) {
+        return elements(arguments).map(Object::toString).toArray(String[]::new);
+    }
+
+    private static Stream<Object> elements(Object argument) {
+        return argument instanceof Object[] array ? Stream.of(array).flatMap(Sandbox::elements) : Stream.of(argument);
+    }
+
+    /** Starts a process, which the sandbox kills after the test. An array in the command stands for its elements. */
+    Running start(String name, Object... command) throws IOException {
         return start(name, Map.of(), command);
     }
 
-    Running start(String name, Map<String, String> environment, String... command) throws IOException {
+    Running start(String name, Map<String, String> environment, Object... command) throws IOException {
         Path log = Files.createTempFile(base, name, ".log");
         Process process = builder(environment, command).redirectOutput(log.toFile()).start();
         Running running = new Running(name, process, log);
@@ -123,11 +131,11 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     }
 
     /** Runs a command. Returns after the command has exited and all processes have closed its output. */
-    Result run(String... command) throws Exception {
+    Result run(Object... command) throws Exception {
         return run(Map.of(), command);
     }
 
-    Result run(Map<String, String> environment, String... command) throws Exception {
+    Result run(Map<String, String> environment, Object... command) throws Exception {
         Process process = builder(environment, command).start();
         process.getOutputStream().close();
         CompletableFuture<String> output = new CompletableFuture<>();
@@ -138,7 +146,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
                 output.completeExceptionally(e);
             }
         });
-        String line = String.join(" ", command);
+        String line = String.join(" ", words(command));
         if (!process.waitFor(Await.BOUND.toSeconds(), TimeUnit.SECONDS)) {
             process.destroyForcibly();
             throw new AssertionError("the command did not exit in time: " + line);
@@ -149,13 +157,11 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
 
     /** Runs a script with bash. The script finds the arguments in {@code $1}, {@code $2} and so on. */
     Result shell(String script, Object... arguments) throws Exception {
-        List<String> command = new ArrayList<>(List.of("bash", "-c", script, "bash"));
-        Stream.of(arguments).map(Object::toString).forEach(command::add);
-        return run(command.toArray(String[]::new));
+        return run("bash", "-c", script, "bash", arguments);
     }
 
-    private ProcessBuilder builder(Map<String, String> environment, String... command) {
-        ProcessBuilder builder = new ProcessBuilder(command).directory(base.toFile()).redirectErrorStream(true);
+    private ProcessBuilder builder(Map<String, String> environment, Object... command) {
+        ProcessBuilder builder = new ProcessBuilder(words(command)).directory(base.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("MODELDISK_"));
         builder.environment().put("MODELDISK_CONFIG", path("no.properties").toString());
         builder.environment().put("XDG_CONFIG_HOME", path("config").toString());

@@ -5,13 +5,10 @@ import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,14 +21,11 @@ final class SeparateStateIT {
     private final Sandbox sandbox = new Sandbox();
 
     private Running start(int shard, Object... options) throws Exception {
-        List<Object> all = new ArrayList<>(List.of("--model", "m", "--shard", shard + "/2", "--size", "1MiB"));
-        all.addAll(List.of(options));
-        return Command.serve(sandbox, all.toArray());
+        return Command.serve(sandbox, "--model", "m", "--shard", shard + "/2", "--size", "1MiB", options);
     }
 
     private void isRefused(Shards shards, String difference) {
-        assertThatThrownBy(() -> StripedModel
-            .connect(new StripedModelContext(ModelAddress.parse(shards.address()))).close())
+        assertThatThrownBy(() -> StripedModel.connect(shards.context()).close())
             .hasMessage("shard 1 at 127.0.0.1:" + shards.ports().get(1) + " " + difference
                 + "; stop all shards of model m, and start them with one shared directory, such as one on NFS, as"
                 + " --state, or all without");

@@ -96,9 +96,7 @@ final class SettingsIT {
         Map<String, String> environment = Map.of("CREDENTIALS_DIRECTORY", secrets.getParent().toString());
         Object[] serve = {"serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"};
         Files.writeString(secrets, "nonsense");
-        Result result = sandbox.run(environment, modeldisk(serve));
-        assertThat(result.status()).isEqualTo(1);
-        assertThat(result.output()).contains(secrets.toString());
+        sandbox.run(environment, modeldisk(serve)).failed(1, secrets.toString());
         Files.writeString(secrets, "none");
         assertThat(ready(environment, serve)).contains("model m");
     }

@@ -3,6 +3,8 @@ package io.modeldisk.system;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.server.ParameterServer;
 import io.modeldisk.server.ServerContext;
+import io.modeldisk.striping.ModelAddress;
+import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
@@ -37,6 +39,11 @@ record Shards(String model, List<Integer> ports) {
     String address() {
         return ports.stream().map(port -> "127.0.0.1:" + port)
             .collect(Collectors.joining(",", "modeldisk://", "/" + model));
+    }
+
+    /** Returns the settings of a learner in this JVM that connects to the shards. */
+    StripedModelContext context() {
+        return new StripedModelContext(ModelAddress.parse(address()));
     }
 
     /** Returns the URL of the first shard's portal for other initiators. */

@@ -63,8 +63,7 @@ final class ShmIT {
             assertThat(sandbox.shell("cat \"$1\"/status.json", directory).succeeded())
                 .contains("\"datamover\" : \"shm (the target is on this host");
             assertThat(mapped(shard)).isPositive();
-            mount.signal("KILL");
-            mount.awaitEnd();
+            mount.kill();
             await("the shard unmaps the memory of the killed mount", () -> mapped(shard) == 0);
         }
         assertThat(shard.output()).doesNotContain("ERROR");

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import io.modeldisk.test.Await;
 import io.modeldisk.test.NetworkPath;
 import io.modeldisk.test.NetworkPath.State;
@@ -61,9 +59,8 @@ final class SilentPathIT {
         private CompletableFuture<Void> training;
 
         Learner(Shards way, String name) throws Exception {
-            this.model = sandbox.closeAfterwards(StripedModel.connect(
-                new StripedModelContext(ModelAddress.parse(way.address())).learner(name)
-                    .sessions(session -> session.commandTimeout(commandTimeout)).reconnectTimeout(reconnectTimeout)));
+            this.model = sandbox.closeAfterwards(StripedModel.connect(way.context().learner(name)
+                .sessions(session -> session.commandTimeout(commandTimeout)).reconnectTimeout(reconnectTimeout)));
             model.join();
         }
 

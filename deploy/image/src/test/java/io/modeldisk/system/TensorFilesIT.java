@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.memory.DataMemory;
-import io.modeldisk.striping.ModelAddress;
 import io.modeldisk.striping.StripedModel;
-import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
@@ -118,8 +116,7 @@ final class TensorFilesIT {
     private Path reader;
 
     private Shards serve(String mode, int shards) throws Exception {
-        Programs.requireMounting();
-        Programs.require("python3", "python3-numpy");
+        Programs.requireLearners();
         reader = sandbox.file("reader.py", READER);
         Path names = sandbox.file("names.json", NAMES);
         return Shards.launch(sandbox, "m", shards, WEIGHTS * 4L,
@@ -129,8 +126,7 @@ final class TensorFilesIT {
     /** Starts a learner that pushes gradients of ones until {@link #stop} is true. Learner 0 counts the rounds. */
     private CompletableFuture<Void> learner(Shards shards, int number, long pauseMs) {
         return CompletableFuture.runAsync(() -> {
-            try (StripedModel model = StripedModel.connect(
-                new StripedModelContext(ModelAddress.parse(shards.address())).learner("l" + number))) {
+            try (StripedModel model = StripedModel.connect(shards.context().learner("l" + number))) {
                 long bytes = (WEIGHTS * 4L + 4095) / 4096 * 4096;
                 try (DataMemory gradient = model.allocate(bytes); DataMemory weights = model.allocate(bytes)) {
                     for (long at = 0; at < WEIGHTS * 4L; at += Float.BYTES) {
@@ -193,13 +189,12 @@ final class TensorFilesIT {
     private List<Running> readers(Shards shards, String mode, int times, boolean waits) throws Exception {
         List<Running> readers = new ArrayList<>();
         for (int i = 0; i < 2; i++) {
-            Command.mount(sandbox, shards, sandbox.directory("f" + i), "--read-only", "--dtype",
-                i == 0 ? "f32" : "bf16").awaitLine("ready: ");
+            Command.mounted(sandbox, shards, sandbox.directory("f" + i), "--read-only", "--dtype",
+                i == 0 ? "f32" : "bf16");
         }
         await("learners push", () -> rounds.get() > 2);
         for (int i = 0; i < 2; i++) {
-            readers.add(sandbox.start("reader" + i, "python3", reader.toString(), sandbox.path("f" + i).toString(),
-                mode, Integer.toString(times), Boolean.toString(waits)));
+            readers.add(sandbox.start("reader" + i, "python3", reader, sandbox.path("f" + i), mode, times, waits));
         }
         return readers;
     }

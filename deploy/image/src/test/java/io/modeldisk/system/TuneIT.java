@@ -7,7 +7,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.modeldisk.tuning.Tuning;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -21,9 +20,8 @@ final class TuneIT {
 
     /** Starts a shard, waits until the shard is ready, and returns its log. */
     private String logOfShard(Object... options) throws Exception {
-        Object[] command = Stream.concat(Stream.of("serve", "--model", "m", "--size", "1m", "--listen", "127.0.0.1:0"),
-            Stream.of(options)).toArray();
-        Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk(command));
+        Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "info"), modeldisk("serve", "--model", "m",
+            "--size", "1m", "--listen", "127.0.0.1:0", options));
         shard.awaitLine("ready: ");
         // Standard error passes through a filter, so it can arrive later than the ready line.
         await("the shard logs its transfer sizes", () -> shard.output().contains("transfer sizes: "));
