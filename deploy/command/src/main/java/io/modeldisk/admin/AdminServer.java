@@ -32,13 +32,14 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An HTTP server for operators: {@code /healthz}, {@code /status}, {@code /metrics} and the pages that it was started with. It
- * answers only GET and HEAD, so no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections. Each
- * ends with its answer, when its request does not arrive within {@value #REQUEST_SECONDS} s, or when the client does not receive
- * the answer within {@value #RESPONSE_SECONDS} s, so clients that are slow or silent do not keep others out for long.
+ * answers only GET and HEAD, so no request can change anything. It has at most {@value #MAX_CONNECTIONS} connections. The server
+ * closes a connection after its answer, if the request does not arrive within {@value #REQUEST_SECONDS} s, or if the client does
+ * not receive the answer within {@value #RESPONSE_SECONDS} s. Slow or silent clients thus do not keep other clients out for long.
  * Thread-safe.
  *
- * <p>{@code /healthz} answers 200 and one word if the process can do what it is for, and else 503 and the reason in one line. A
- * client without the token gets only the word. Every other page needs the token, if there is one.
+ * <p>{@code /healthz} answers 200 and {@code ok} if the shard serves learners or the mount reaches all its shards, and otherwise
+ * 503 and the reason in one line. A client without the token gets 503 and {@code unavailable} instead of the reason. Every other
+ * page needs the token, if there is one.
  */
 public final class AdminServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(AdminServer.class);
@@ -54,7 +55,7 @@ public final class AdminServer implements AutoCloseable {
     private final AdminSubject subject;
     private final AdminSettings settings;
     private final Map<String, AdminPage> pages = new HashMap<>();
-    /** Created by the first scrape, because most processes are never scraped. Guarded by the lock of this object. */
+    /** Created by the first scrape, because most processes are never scraped. Guarded by the monitor of this object. */
     private PrometheusText metrics;
 
     private AdminServer(HttpServer server, AdminSettings settings, AdminSubject subject, List<AdminPage> pages) {
@@ -64,7 +65,8 @@ public final class AdminServer implements AutoCloseable {
         add(new AdminPage("/status", "application/json", () -> json(status())));
         add(new AdminPage("/metrics", PrometheusText.CONTENT_TYPE, this::metrics));
         pages.forEach(this::add);
-        // The limit on connections limits the threads too, because a connection has one thread while it has a request.
+        // The limit on connections also limits the number of threads, because a connection uses one thread while it has a
+        // request.
         threads = Executors.newThreadPerTaskExecutor(ThreadName.ADMIN.numbered());
     }
 
@@ -75,8 +77,8 @@ public final class AdminServer implements AutoCloseable {
     /**
      * Starts a server.
      *
-     * @param subject what the server tells of
-     * @param pages the pages next to {@code /healthz}, {@code /status} and {@code /metrics}
+     * @param subject the process of a shard or of a mount whose state the server shows
+     * @param pages further pages, in addition to {@code /healthz}, {@code /status} and {@code /metrics}
      * @throws IOException if the server cannot listen at the address; the message names the address
      */
     public static AdminServer start(AdminSettings settings, AdminSubject subject, List<AdminPage> pages)
@@ -107,10 +109,10 @@ public final class AdminServer implements AutoCloseable {
     /** Sets the limits of the JDK's server, which reads them from system properties. An operator can set others. */
     private static void limit() {
         Map.of("jdk.httpserver.maxConnections", MAX_CONNECTIONS,
-            // For connections on which nothing has been sent.
+            // The time-out of a connection on which the client has sent nothing.
             "sun.net.httpserver.idleInterval", REQUEST_SECONDS,
             "sun.net.httpserver.maxReqHeaderSize", 16 << 10,
-            // All in seconds, although the documentation of the JDK says milliseconds.
+            // This time-out and the next are in seconds, although the documentation of the JDK says milliseconds.
             "sun.net.httpserver.maxReqTime", REQUEST_SECONDS,
             "sun.net.httpserver.maxRspTime", RESPONSE_SECONDS).forEach((name, value) -> {
                 if (System.getProperty(name) == null) {
@@ -125,7 +127,7 @@ public final class AdminServer implements AutoCloseable {
             new InetSocketAddress(settings.address().getAddress(), server.getAddress().getPort()));
     }
 
-    /** Returns the status of the process: that of the subject, with the objects {@code build} and {@code process}. */
+    /** Returns the status of the subject, and adds the objects {@code build} and {@code process} to it. */
     private ObjectNode status() {
         ObjectNode status = subject.status();
         ObjectNode build = status.putObject(Metric.Scope.BUILD.path());
@@ -154,7 +156,7 @@ public final class AdminServer implements AutoCloseable {
         try (exchange) {
             answer(exchange);
         } catch (IOException e) {
-            LOG.debug("an HTTP client has gone: {}", e.toString());
+            LOG.debug("an HTTP client closed the connection before its answer was sent: {}", e.toString());
         }
     }
 
@@ -179,7 +181,7 @@ public final class AdminServer implements AutoCloseable {
                 send(exchange, obstacle == null ? 200 : 503, TEXT,
                     line(obstacle == null ? "ok" : admitted ? obstacle : "unavailable"));
             } else if (!admitted) {
-                // Browsers ask for a user and a password, which is the token.
+                // With this header, a browser asks for a user name and a password. The password is the token.
                 exchange.getResponseHeaders().set("WWW-Authenticate",
                     "Basic realm=\"modeldisk\", Bearer realm=\"modeldisk\"");
                 send(exchange, 401, TEXT, line("give the token of --admin-token: Authorization: Bearer TOKEN"));
@@ -189,15 +191,16 @@ public final class AdminServer implements AutoCloseable {
                 send(exchange, 404, TEXT, line("there is no such page"));
             }
         } catch (RuntimeException | Error e) {
-            LOG.error("cannot answer {}", path, e);
+            LOG.error("cannot answer the HTTP request for {}", path, e);
             send(exchange, 500, TEXT, line("an error in modeldisk: the log has the reason"));
         }
     }
 
     /**
-     * Returns whether the host of a request is an address or the name that the user gave. A page of another site could otherwise
-     * give its own name the address 127.0.0.1, and read the answers in the browser of an operator. It has neither the token nor a
-     * certificate for its name, so other servers accept all hosts.
+     * Returns whether the Host header of a request is an IP address, localhost or the host of --admin. Without this check,
+     * another web site could let its own name resolve to 127.0.0.1, and its scripts could read the answers in an operator's
+     * browser (DNS rebinding). A server with a token or with TLS accepts every Host header: such a web site does not have the
+     * token, and the certificate is not valid for the name of the web site.
      */
     private boolean isKnownHost(HttpExchange exchange) {
         if (settings.token() != null || settings.tls() != null) {

@@ -8,7 +8,7 @@ import javax.net.ssl.SSLContext;
  * The settings of an {@link AdminServer}.
  *
  * @param address the address to listen on; with port 0, the kernel chooses a free port
- * @param token the token that clients must have; null if they need none
+ * @param token the token that clients must send; null if they need none
  * @param tls the certificate and key of the server; null for HTTP without TLS
  */
 public record AdminSettings(InetSocketAddress address, AdminToken token, SSLContext tls) {

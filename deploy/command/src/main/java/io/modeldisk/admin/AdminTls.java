@@ -29,32 +29,37 @@ import javax.net.ssl.SSLContext;
 public final class AdminTls {
     private static final Pattern PART = Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \\1-----");
 
-    /** Every key in a store has a password. The stores are only in memory, so it protects nothing. */
+    /**
+     * The password that Java requires for a key in a key store. It protects nothing, because the key stores are only in memory.
+     */
     static final KeyStore.PasswordProtection PROTECTION = new KeyStore.PasswordProtection("memory".toCharArray());
 
     private AdminTls() {}
 
-    /** A store with a certificate, those between it and the authority, and its key; and the end of its validity. */
+    /**
+     * A key store with the key, the certificate and the intermediate certificates of the server, and the date until which the
+     * certificate is valid.
+     */
     record Identity(KeyStore store, Date validUntil) {}
 
     /**
-     * Reads a file with the certificate of the server, the certificates between it and the authority if there are any, and the
-     * key of the server in PKCS #8 without a password. The file is read again when it changes.
+     * Reads a file with the certificate of the server, the intermediate certificates if there are any, and the key of the server
+     * in PKCS #8 without a password. The file is read again when it changes.
      *
-     * @throws IOException if the file cannot be read, others can read it, or its contents are not usable; the message has a
-     *     remedy
+     * @throws IOException if the file cannot be read, others can read it, or its contents are not usable; the message says what
+     *     to do
      */
     public static SSLContext read(Path file) throws IOException {
         RenewedKey key = new RenewedKey(file, NanoClock.SYSTEM);
         try {
             SSLContext context = SSLContext.getInstance("TLS");
-            // Unlike the default manager, this one reads the key store again at each handshake.
+            // Unlike the default algorithm, NewSunX509 reads the key store again at each handshake.
             KeyManagerFactory keys = KeyManagerFactory.getInstance("NewSunX509");
             keys.init(new KeyStoreBuilderParameters(key));
             context.init(keys.getKeyManagers(), null, null);
             return context;
         } catch (GeneralSecurityException e) {
-            throw new IllegalStateException("every Java has TLS", e);
+            throw new IllegalStateException("every Java runtime supports TLS", e);
         }
     }
 
@@ -76,7 +81,7 @@ public final class AdminTls {
                             + file + " has a key in the form '" + parts.group(1)
                             + "'; convert it with: openssl pkcs8 -topk8 -nodes -in KEY");
                     default -> {
-                        // Such as the parameters of a curve, which the key names too.
+                        // Other parts are not needed, such as the parameters of an elliptic curve, which the key also contains.
                     }
                 }
             }

@@ -12,7 +12,10 @@ import java.util.Base64;
 public final class AdminToken {
     private static final int MIN_LENGTH = 16;
 
-    /** Only a digest is kept, so all comparisons are of the same length. */
+    /**
+     * The digest of the token. All digests have the same length, so the time of a comparison does not depend on the token's
+     * length.
+     */
     private final byte[] digest;
 
     private AdminToken(String token) {
@@ -22,8 +25,8 @@ public final class AdminToken {
     /**
      * Reads a token from the first line of a file.
      *
-     * @throws IOException if the file cannot be read, others can read it, or the token is too short or has other characters than
-     *     visible ASCII
+     * @throws IOException if the file cannot be read, others can read it, or the token is too short or contains characters other
+     *     than visible ASCII
      */
     public static AdminToken read(Path file) throws IOException {
         String token = OwnerFile.read(file, "token file").strip();
@@ -35,8 +38,8 @@ public final class AdminToken {
     }
 
     /**
-     * Returns whether an HTTP header has this token: {@code Bearer TOKEN}, or as browsers send it, {@code Basic} with any user
-     * and the token as the password.
+     * Returns whether an HTTP header contains this token: as {@code Bearer TOKEN}, or in the form that browsers send,
+     * {@code Basic} with any user name and the token as the password.
      *
      * @param authorization the value of the header {@code Authorization}, or null
      */
@@ -55,7 +58,7 @@ public final class AdminToken {
             String pair = new String(Base64.getDecoder().decode(words[1]), StandardCharsets.UTF_8);
             return matches(pair.substring(pair.indexOf(':') + 1));
         } catch (IllegalArgumentException e) {
-            // No Base64.
+            // The text is not Base64.
             return false;
         }
     }
@@ -68,7 +71,7 @@ public final class AdminToken {
         try {
             return MessageDigest.getInstance("SHA-256").digest(token.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("every Java has SHA-256", e);
+            throw new IllegalStateException("every Java runtime supports SHA-256", e);
         }
     }
 }

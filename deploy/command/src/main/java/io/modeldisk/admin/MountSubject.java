@@ -9,7 +9,7 @@ import io.modeldisk.protocol.dialect.StatusJson;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 
-/** The process of a mount. Thread-safe. */
+/** The process of a mount, as the admin server shows it. Thread-safe. */
 public final class MountSubject implements AdminSubject {
     private static final String SILENCE = "the shards did not answer";
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -20,13 +20,13 @@ public final class MountSubject implements AdminSubject {
     private final Question<JsonNode> status = new Question<>(SILENCE, () -> model.status());
     private final Question<?> counters = new Question<>(SILENCE, () -> model.counters());
 
-    /** The model is mounted from now on. */
+    /** Sets the state of the process to mounted. */
     public void mounted(ModelMount active, RemoteModel ofMount) {
         model = ofMount;
         mount = active;
     }
 
-    /** The mount stops. */
+    /** Sets the state of the process to stopping. */
     public void stops() {
         stops = true;
     }

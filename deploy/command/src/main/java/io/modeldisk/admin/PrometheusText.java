@@ -27,8 +27,9 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * The metrics of a process in the text format of Prometheus: those of {@link Metric}, read from the status of each request, and
- * those that Micrometer has for every Java process. A series ends when its learner or backup has left. Thread-safe.
+ * The metrics of a process in the text format of Prometheus. The metrics of {@link Metric} get their values from the status of
+ * the process at each request. Micrometer adds metrics of the Java runtime. The series of a learner or a backup is removed after
+ * the learner or the backup has left. Thread-safe.
  */
 final class PrometheusText implements AutoCloseable {
     static final String CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -52,7 +53,8 @@ final class PrometheusText implements AutoCloseable {
     private final Map<Series, Value> values = new HashMap<>();
 
     PrometheusText() {
-        // Their names in Prometheus are not in base units, or end with _count.
+        // These metrics would break rules of Prometheus: the first has a unit that is not a base unit, the second a name that
+        // ends with _count.
         registry.config().meterFilter(MeterFilter.denyNameStartsWith("process.cpu.time"))
             .meterFilter(MeterFilter.denyNameStartsWith("system.cpu.count"));
         collections.bindTo(registry);
@@ -64,7 +66,7 @@ final class PrometheusText implements AutoCloseable {
         new UptimeMetrics().bindTo(registry);
     }
 
-    /** Returns the metrics of a {@linkplain AdminServer status}. */
+    /** Returns the metrics as text, with the values of a {@linkplain AdminServer status}. */
     synchronized byte[] of(JsonNode status) {
         values.values().forEach(value -> value.present = false);
         add(Scope.BUILD, status.path(Scope.BUILD.path()), Tags.empty());
@@ -78,7 +80,7 @@ final class PrometheusText implements AutoCloseable {
             add(Scope.ITERATION, mount.path("iteration"), learner);
             add(Scope.FORECAST, mount.path("expected"), learner);
         } else if (status.path("shards").isArray()) {
-            // A mount leaves out the metrics of its shards, which the shards report themselves.
+            // The metrics of a mount do not include its shards, because each shard reports its metrics at its own admin server.
             status.path("shards").forEach(shard -> addShard(shard, model.and("shard", shard.path("shard").asText())));
         }
         values.values().stream().filter(value -> !value.present).forEach(value -> registry.remove(value.meter));
@@ -129,7 +131,7 @@ final class PrometheusText implements AutoCloseable {
 
     private Value register(Metric metric, Series series) {
         Value value = new Value();
-        // Micrometer has dots in names, and makes the ending _total itself.
+        // Names have dots in Micrometer, and Micrometer itself appends _total to the name of a counter.
         String name = series.name().replaceFirst("_total$", "").replace('_', '.');
         value.meter = metric.kind() == Kind.COUNTER
             ? FunctionCounter.builder(name, value, Value::number).tags(series.labels())

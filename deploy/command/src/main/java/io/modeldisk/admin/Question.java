@@ -11,11 +11,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 
 /**
- * A question whose answer may take for ever. Requests at the same time share one answer, so there is at most one thread that
- * asks. Thread-safe.
+ * A query to shards whose answer might never arrive. Concurrent calls share one query, so at most one thread waits for the
+ * shards. Thread-safe.
  */
 final class Question<T> {
-    /** A load balancer and a scraper do not wait for longer. */
+    /** The time limit of an answer. Load balancers and Prometheus scrapers do not wait longer. */
     private static final Duration LIMIT = Duration.ofSeconds(3);
 
     private final String silence;
@@ -23,10 +23,10 @@ final class Question<T> {
     private CompletableFuture<T> asked;
 
     /**
-     * Creates a question.
+     * Creates a query that has not been sent yet.
      *
-     * @param silence the reason that {@link #answer} gives if there is no answer in time, without the limit
-     * @param ask asks
+     * @param silence the message of the exception if there is no answer in time; {@link #answer} appends the time limit
+     * @param ask sends the query and returns its answer; it can block for any time
      */
     Question(String silence, Callable<T> ask) {
         this.silence = silence;
@@ -36,7 +36,7 @@ final class Question<T> {
     /**
      * Returns the answer.
      *
-     * @throws IOException if there is no answer within 3 s, or asking fails; the message has the reason
+     * @throws IOException if there is no answer within 3 s, or the query fails; the message contains the reason
      */
     T answer() throws IOException {
         CompletableFuture<T> answer = begin();
@@ -61,7 +61,7 @@ final class Question<T> {
                 try {
                     answer.complete(ask.call());
                 } catch (Throwable e) {
-                    // Also errors: without an answer, nobody would ask again.
+                    // Errors are also caught: if the future never completed, no further query would start.
                     answer.completeExceptionally(e);
                 }
             });

@@ -9,9 +9,9 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The key store with the certificate and the key of a file, which is read again after it has changed, because certificates are
- * renewed while a shard runs for months. If the new contents cannot be used, the old ones stay in use, and the log has the
- * reason. Thread-safe.
+ * A key store with the certificate and the key of a file. The file is read again after each change, because certificates are
+ * renewed while a shard runs for months. If the new contents cannot be used, the old certificate and key stay in use, and the log
+ * contains the reason. Thread-safe.
  */
 final class RenewedKey extends KeyStore.Builder {
     private static final Logger LOG = LogManager.getLogger(RenewedKey.class);
@@ -19,10 +19,10 @@ final class RenewedKey extends KeyStore.Builder {
 
     private final Path file;
     private final NanoClock clock;
-    /** The time of the last change of the file; 0 if there was none. */
+    /** The modification time of the file when its current certificate was read. */
     private long modifiedMs;
     private long checkedNs;
-    /** The reason why the changed file cannot be used, as logged; null if it can, or has not changed. */
+    /** The logged reason why the changed file cannot be used; null if the file is usable or has not changed. */
     private String failure;
     private AdminTls.Identity current;
 
@@ -34,7 +34,7 @@ final class RenewedKey extends KeyStore.Builder {
         current = AdminTls.identity(file);
     }
 
-    /** Returns the store. Java asks for it at each handshake. */
+    /** Returns the key store. Java calls this method at each TLS handshake. */
     @Override
     public synchronized KeyStore getKeyStore() {
         renew();
@@ -51,7 +51,8 @@ final class RenewedKey extends KeyStore.Builder {
             long nowMs = file.toFile().lastModified();
             if (nowMs != modifiedMs) {
                 current = AdminTls.identity(file);
-                // Only now, because the owner or the mode of the file may change next, which leaves this time as it is.
+                // The time is stored only after a successful read. After a failure, the next check thus reads the file again, for
+                // example because its owner or mode was corrected, which does not change the modification time.
                 modifiedMs = nowMs;
                 failure = null;
                 LOG.info("--admin has a new certificate, which is valid until {}", current.validUntil());

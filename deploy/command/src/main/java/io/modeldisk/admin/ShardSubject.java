@@ -14,8 +14,8 @@ import java.io.UncheckedIOException;
 import java.util.function.LongSupplier;
 
 /**
- * The process of a shard, which may serve the shard, or wait, start or stop. A thread that keeps the lock of a block stops
- * neither {@link #obstacle} nor {@link #closes}. Thread-safe.
+ * The process of a shard, as the admin server shows it. The process serves the shard, or it waits, starts or stops.
+ * {@link #obstacle} and {@link #closes} do not hang if another thread never releases the lock of a block. Thread-safe.
  */
 public final class ShardSubject implements AdminSubject, ServerObserver {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -27,15 +27,15 @@ public final class ShardSubject implements AdminSubject, ServerObserver {
      * The process does not serve the shard.
      *
      * @param reason the reason
-     * @param facts null until they are known
+     * @param facts the facts of the model; null until they are known
      * @param epoch returns the epoch of the process that serves the shard; 0 if it is not known
      */
     private record Idle(String reason, ModelFacts facts, LongSupplier epoch) implements State {}
 
     /**
-     * The process has a server with the shard.
+     * The process serves the shard.
      *
-     * @param refusal the reason why the shard refuses pushes; null if it accepts them
+     * @param refusal gets the reason why the shard refuses pushes; the answer is null if the shard accepts them
      */
     private record Open(ParameterServer server, Question<String> refusal, Question<JsonNode> status) implements State {}
 
@@ -48,14 +48,14 @@ public final class ShardSubject implements AdminSubject, ServerObserver {
 
     @Override
     public void opened(ParameterServer server) {
-        String silence = "the shard did not answer, because a thread may keep the lock of a block,";
+        String silence = "the shard did not answer (perhaps a thread holds the lock of a block)";
         state = new Open(server, new Question<>(silence, () -> {
             server.check();
             return server.shard().refusal();
         }), new Question<>(silence, () -> JSON.readTree(server.shard().status())));
     }
 
-    /** {@inheritDoc} A status that another thread reads may use the memory of the Java heap for longer, but no other memory. */
+    /** {@inheritDoc} A thread that still reads the status after this call uses only memory of the Java heap. */
     @Override
     public void closes(String reason) {
         state = switch (state) {
@@ -94,7 +94,7 @@ public final class ShardSubject implements AdminSubject, ServerObserver {
         try {
             status.putArray("shards").add(JSON.readTree(ShardStatus.ofStandby(idle.facts(), idle.epoch().getAsLong())));
         } catch (IOException e) {
-            throw new UncheckedIOException("the status of the shard is no JSON", e);
+            throw new UncheckedIOException("the status of the shard is not JSON", e);
         }
     }
 

@@ -21,8 +21,8 @@ import picocli.CommandLine.Parameters;
 /** The command {@code modeldisk checkpoint}. */
 @Command(name = "checkpoint", mixinStandardHelpOptions = true, showDefaultValues = true,
     description = {"Takes a checkpoint of a model now, and prints its folder.",
-        "The shards write it to the directory that their option --state names. Training goes on meanwhile. On a machine that "
-            + "sees this directory at the same path, cp -a \"$(modeldisk checkpoint ADDRESS)\" DIR copies it."})
+        "The shards write it to the directory that their option --state names. Training continues meanwhile. On a machine that "
+            + "has this directory at the same path, cp -a \"$(modeldisk checkpoint ADDRESS)\" DIR copies it."})
 final class CheckpointSubcommand implements Callable<Integer> {
     private static final long PERIOD_MS = 50;
 
@@ -30,7 +30,7 @@ final class CheckpointSubcommand implements Callable<Integer> {
     private String address;
 
     @Option(names = "--timeout", paramLabel = "TIME", defaultValue = "60s",
-        description = "The time after which the command fails. The shards may still complete the checkpoint.")
+        description = "The time after which the command fails. The shards might complete the checkpoint later.")
     private Duration timeout;
 
     @Mixin
@@ -48,7 +48,7 @@ final class CheckpointSubcommand implements Callable<Integer> {
             while (checkpoint.path("answered").asLong() < request) {
                 if (clock.nanoTime() - endNs > 0) {
                     throw new IOException("the checkpoint is not complete after " + DurationText.format(timeout)
-                        + "; a shard may have stopped, or in bsp the open round has not closed (see `modeldisk status`)");
+                        + "; perhaps a shard has stopped, or with bsp the open round does not close; see `modeldisk status`");
                 }
                 clock.sleep(PERIOD_MS, TimeUnit.MILLISECONDS);
                 checkpoint = newest(model);

@@ -21,9 +21,9 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk handover}. */
 @Command(name = "handover", mixinStandardHelpOptions = true, showDefaultValues = true,
-    description = {"Makes a backup of a shard the primary, and waits until it serves.",
-        "The shards must have --durability replica. Learners wait meanwhile, and get no error. The former primary becomes a "
-            + "backup. The user needs the right raw."})
+    description = {"Makes a backup of a shard the primary, and waits until the new primary serves.",
+        "The shards must have --durability replica. Learners wait meanwhile, and receive no error. The former primary becomes a "
+            + "backup. The name in --secrets needs the right raw."})
 final class HandoverCommand implements Callable<Integer> {
     private static final long PERIOD_MS = 50;
 
@@ -70,7 +70,7 @@ final class HandoverCommand implements Callable<Integer> {
         return model.status().path(shard).path("replication");
     }
 
-    /** Returns the state of the primary; null as long as no process serves the shard. */
+    /** Returns the replication state of the primary; null as long as no process serves the shard. */
     private JsonNode primary(StripedModel model) {
         try {
             JsonNode replication = replication(model);

@@ -43,7 +43,8 @@ public final class Main {
 
     /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */
     public static void main(String[] arguments) {
-        // Libraries format numbers too: jnr-ffi does not find its native library if its name has the digits of another script.
+        // This locale is for libraries, which also format numbers: in a locale with other digits, jnr-ffi would look for its
+        // native library under a wrong name.
         Locale.setDefault(Locale.Category.FORMAT, Locale.ROOT);
         System.exit(run(arguments));
     }
@@ -55,7 +56,7 @@ public final class Main {
             System.err.println("modeldisk: " + e.getMessage());
             return 1;
         } catch (OutOfMemoryError e) {
-            System.err.println("modeldisk: the memory is not enough: " + e.getMessage());
+            System.err.println("modeldisk: there is not enough memory: " + e.getMessage());
             return 1;
         }
     }
@@ -70,8 +71,9 @@ public final class Main {
     }
 
     /**
-     * Creates the command for these arguments. Reading the options of a subcommand takes some hundredths of a second, so only the
-     * subcommands in the arguments and in the settings have options; the others have what the help lists.
+     * Creates the command for these arguments. Reading the options of a subcommand takes some hundredths of a second, so it is
+     * done only for the subcommands in the arguments and in the settings. Every other subcommand has only the description that
+     * the help shows.
      */
     static CommandLine commandLine(String... arguments) throws IOException {
         Settings settings = new Settings();
@@ -104,7 +106,7 @@ public final class Main {
         return spec;
     }
 
-    /** Runs a command. Only a command that runs starts the log, so help needs less time. */
+    /** Runs a command. The log is started only here, so that help needs less time. */
     private static int execute(ParseResult parsed) {
         Integer help = CommandLine.executeHelpRequest(parsed);
         if (help != null) {
@@ -120,7 +122,7 @@ public final class Main {
 
     /**
      * Prints the error, and then suggestions or a hint to use --help, but not the whole help. For a removed command or option,
-     * prints only what replaces it. Returns the exit status.
+     * prints only the replacement. Returns the exit status.
      */
     private static int wrongUsage(ParameterException failure) {
         CommandLine command = failure.getCommandLine();
@@ -143,7 +145,10 @@ public final class Main {
         throw failure;
     }
 
-    /** Returns the message of a failure. That of an exception for a file is often only the name of the file. */
+    /**
+     * Returns the message of a failure. The message of a {@link FileSystemException} is often only the name of the file, so this
+     * method adds the reason.
+     */
     private static String words(Exception failure) {
         if (!(failure instanceof FileSystemException file) || file.getReason() != null) {
             return failure.getMessage();

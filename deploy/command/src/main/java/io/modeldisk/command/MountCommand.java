@@ -71,7 +71,7 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
-    /** The beginning of the names that learners cannot have. */
+    /** The prefix of the names that are reserved for other initiators than learners. */
     private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
         .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
 
@@ -107,10 +107,11 @@ final class MountCommand implements Callable<Integer> {
     private String pull;
 
     @Option(names = "--on-rollback", paramLabel = "fail|continue", defaultValue = "fail",
-        description = "The reaction when a shard was restarted and has gone back to earlier weights, or has forgotten this "
-            + "learner in the middle of a gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is discarded, "
-            + "and the learner can continue from the weights of the shards. continue: the same without an error. The log has the "
-            + "reason, and the number of rounds that are taken back.")
+        description = "The reaction to a shard that was restarted and has gone back to earlier weights, or that has dropped "
+            + "this learner in the middle of a "
+            + "gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is discarded, "
+            + "and the learner can continue from the weights of the shards. continue: the same without an error. The log "
+            + "contains the reason, and the number of rounds that are undone.")
     private String onRollback;
 
     @Option(names = "--learner", paramLabel = "LABEL",
@@ -182,7 +183,7 @@ final class MountCommand implements Callable<Integer> {
         }
         if (learner != null && learner.toLowerCase(Locale.ROOT).startsWith(OBSERVER)) {
             throw new ParameterException(spec.commandLine(), "--learner " + learner
-                + " is reserved: no learner has a name that begins with " + OBSERVER + "; choose another name");
+                + " is reserved: the name of a learner must not begin with " + OBSERVER + "; choose another name");
         }
         if (restartable && !foreground) {
             throw new ParameterException(spec.commandLine(),
@@ -243,7 +244,8 @@ final class MountCommand implements Callable<Integer> {
             }
             Thread stopper = ThreadName.SHUTDOWN.builder().unstarted(() -> stop(mount, handover, notices, subject));
             Runtime.getRuntime().addShutdownHook(stopper);
-            // The ready line is short. `modeldisk status DIR` shows the reasons for the datamovers and the sizes.
+            // The ready line is short. It leaves out the reasons for the datamovers and the sizes, which `modeldisk status DIR`
+            // shows.
             String line = PlainText.format(
                 "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),
@@ -251,7 +253,8 @@ final class MountCommand implements Callable<Integer> {
                 readOnly ? ", read-only" : "", scheme, remote.dtype(),
                 datamovers(remote.routes()), readOnly ? "follower" : "learner", label,
                 server.suffix());
-            // In the background, the ready line comes last, so the script sees that nothing has failed.
+            // A process in the background prints the ready line last, so deploy/modeldisk can take this line as the sign of
+            // success.
             System.out.flush();
             try (PrintStream output = terminal == null
                 ? null
@@ -267,18 +270,19 @@ final class MountCommand implements Callable<Integer> {
         return !foreground && System.getenv(ServiceNotices.IN_BACKGROUND) != null;
     }
 
-    /** Refuses the options that only a learner can use. */
+    /** Throws an exception if an option is set that only learners can use. */
     private void checkFollower() {
         List<String> options = List.of("--exchange", "--pull", "--on-rollback", "--learner");
         List<String> values = Arrays.asList(exchange, pull, onRollback, learner);
         for (int i = 0; i < options.size(); i++) {
             OptionSpec option = spec.findOption(options.get(i));
-            // The value may come from the command line, the environment or the settings file.
+            // The value can come from the command line, the environment or the settings file.
             boolean given = spec.commandLine().getParseResult().hasMatchedOption(option)
                 || !Objects.equals(values.get(i), option.defaultValue());
             if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
                 throw new ParameterException(spec.commandLine(), option.longestName() + " " + values.get(i)
-                    + " is for learners: a mount with --read-only only follows the model; leave the option out");
+                    + " is for learners: a mount with --read-only follows the model and pushes no gradients; leave the option "
+                        + "out");
             }
         }
     }
@@ -301,7 +305,10 @@ final class MountCommand implements Callable<Integer> {
         return routes.stream().map(route -> route.portal().datamover()).distinct().collect(Collectors.joining("+"));
     }
 
-    /** Returns the datamover and the reason for the choice: once if they are the same for all shards, else for each shard. */
+    /**
+     * Returns the datamover and the reason for the choice: only once if they are the same for all shards, otherwise for each
+     * shard.
+     */
     private static String describe(List<Route> routes) {
         String first = routes.getFirst().toString();
         if (routes.stream().allMatch(route -> route.toString().equals(first))) {
@@ -337,7 +344,7 @@ final class MountCommand implements Callable<Integer> {
         }
     }
 
-    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
+    /** Returns the logger. The logger is not a constant, because help also creates this object, but does not need the log. */
     private static Logger log() {
         return LogManager.getLogger(MountCommand.class);
     }

@@ -12,8 +12,8 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
 /**
- * The hidden command {@code modeldisk rehearse}. It runs other commands in one process, and Java records the classes that they
- * use. deploy/image/cache makes an ahead-of-time cache of them.
+ * The hidden command {@code modeldisk rehearse}. It runs other commands in one process, while Java records the classes that these
+ * commands use. deploy/image/cache creates an ahead-of-time cache of these classes.
  */
 @Command(name = "rehearse", hidden = true, description = "Runs help, status, mount and unmount in this process.")
 final class RehearseCommand implements Callable<Integer> {
@@ -38,7 +38,10 @@ final class RehearseCommand implements Callable<Integer> {
         return Main.commandLine(arguments).execute(arguments);
     }
 
-    /** Reads the model, pushes a gradient and unmounts. If this machine cannot mount, the mount command ends first. */
+    /**
+     * Reads the model, pushes a gradient and unmounts. If this machine cannot mount, the process ends with the mount command
+     * before this method does anything.
+     */
     private void useMount() {
         try {
             Path status = directory.resolve("status.json");

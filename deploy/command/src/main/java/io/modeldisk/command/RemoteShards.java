@@ -16,11 +16,11 @@ import java.io.IOException;
 import java.time.Duration;
 
 /**
- * The shards of a model that other processes serve, for readers of their status. Locates them at the first read, and tries again
- * if this fails. Thread-safe.
+ * Reads the status of the shards that other processes serve. The shards are located at the first read. If this fails, a later
+ * read tries again. Thread-safe.
  */
 final class RemoteShards implements AutoCloseable {
-    /** The time limit for a connection, and for an answer. A shard that needs longer is shown as not answering. */
+    /** The time limit for a connection attempt, and for an answer. The page shows a shard that needs longer as not answering. */
     private static final Duration TIMEOUT = Duration.ofSeconds(2);
     private static final Duration RETRY = Duration.ofSeconds(5);
 
@@ -36,7 +36,7 @@ final class RemoteShards implements AutoCloseable {
     /**
      * Creates an object without a connection.
      *
-     * @param address the address of the model, as of {@link ModelLocators}
+     * @param address the address of the model, in a form that {@link ModelLocators} accepts
      * @param secrets the secrets for the login; null for none
      */
     RemoteShards(String address, ChapSecrets secrets, NanoClock clock) {
@@ -55,7 +55,7 @@ final class RemoteShards implements AutoCloseable {
         return reader().read(shard, same);
     }
 
-    /** Returns for each shard what the coordinator knows; an empty array without a coordinator. */
+    /** Returns the data of each shard at the coordinator; an empty array without a coordinator. */
     JsonNode roles() throws IOException {
         reader();
         return locator instanceof CoordinatedModel model ? model.describe() : JsonNodeFactory.instance.arrayNode();
@@ -63,7 +63,7 @@ final class RemoteShards implements AutoCloseable {
 
     private synchronized StatusReader reader() throws IOException {
         if (closed) {
-            throw new IOException("the readers of the shards are closed");
+            throw new IOException("cannot read the status of the shards: this process stops");
         }
         if (reader == null) {
             if (failure != null && clock.nanoTime() - failedNs < RETRY.toNanos()) {

@@ -131,8 +131,8 @@ final class ServeCommand implements Callable<Integer> {
     private int minLearners;
 
     @Option(names = "--lease", paramLabel = "TIME",
-        description = "The time for which a learner may be disconnected or silent before the other learners continue without "
-            + "this learner. With a lease shorter than 5s, a silent learner still has 5s.")
+        description = "The time for which a learner can be disconnected or silent before the other learners continue without "
+            + "this learner. A silent learner has at least 5s, also with a shorter lease.")
     private Duration lease = ServerContext.DEFAULT_LEASE;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
@@ -143,7 +143,8 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
-            + "initiators. The line 'self NAME SECRET' is for initiators that ask the shard to authenticate itself. The line "
+            + "initiators. With the line 'self NAME SECRET', the shard authenticates itself to initiators that require "
+                + "it. The line "
             + "'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status NAME "
             + "SECRET' for the admin page, which reads the other shards. RIGHTS: one "
             + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
@@ -220,14 +221,14 @@ final class ServeCommand implements Callable<Integer> {
             }
             return 0;
         } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
-            log().debug("a signal has stopped the shard: {}", e.toString());
+            log().debug("a signal stopped the shard: {}", e.toString());
             return 0;
         } finally {
             closed.countDown();
         }
     }
 
-    /** Makes the main thread close the server after a signal, and waits until the server is closed. */
+    /** Interrupts the main thread after a signal, so that it closes the server. Waits until the server is closed. */
     static void stop(Thread main, CountDownLatch closed, ServiceNotices notices) {
         notices.stopping();
         main.interrupt();
@@ -281,7 +282,10 @@ final class ServeCommand implements Callable<Integer> {
             allowedAddresses.stream().map(AddressRange::parse).toList());
     }
 
-    /** Sets the source of the weights. On the command line, --size and --from replace each other's value from elsewhere. */
+    /**
+     * Sets the source of the weights. On the command line, --size also replaces a --from of the environment or the settings file,
+     * and --from replaces such a --size.
+     */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();
         boolean sizeGiven = commandLine.hasMatchedOption("--size");
@@ -333,7 +337,7 @@ final class ServeCommand implements Callable<Integer> {
             device == null ? "" : ", " + device + ", pushes to " + server.shard().pushPlace());
     }
 
-    /** Returns the logger. It is no constant, because the help creates this object too, and does not need the log. */
+    /** Returns the logger. The logger is not a constant, because help also creates this object, but does not need the log. */
     private static Logger log() {
         return LogManager.getLogger(ServeCommand.class);
     }

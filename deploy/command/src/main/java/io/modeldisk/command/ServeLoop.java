@@ -27,8 +27,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Launches a shard until the process is stopped: again if the shard must go back to a checkpoint, and with a coordinator each
- * time that this process becomes the shard's primary.
+ * Launches a shard, and repeats this until the process is stopped. A launch follows if the shard must go back to a checkpoint,
+ * and with a coordinator, each time that this process becomes the primary of the shard.
  */
 final class ServeLoop {
     private static final Logger LOG = LogManager.getLogger(ServeLoop.class);
@@ -45,7 +45,7 @@ final class ServeLoop {
     private volatile boolean goBack;
     /** The server that this process opened last; null if it is closed. */
     private volatile ParameterServer serving;
-    /** The server that answers at {@link #address} while another process serves the shard; null if there is none. */
+    /** The server that answers at {@link #address} while another process serves the shard; null if no such server is open. */
     private StandbyServer standby;
     /** The address of the first launch. Each later launch uses the same port. */
     private InetSocketAddress address;
@@ -55,10 +55,11 @@ final class ServeLoop {
     /**
      * Creates a loop.
      *
-     * @param notices gets a line when the shard is ready for the first time, or ready again after another process has served
-     * @param ready returns the line
+     * @param notices prints a line when the shard is ready for the first time, and when it is ready again after another process
+     *     has served it
+     * @param ready returns the line for a server that is ready
      * @param observer receives each server that this process opens
-     * @param suffix the end of the line that is printed when this process waits
+     * @param suffix the end of the line that is printed when this process starts to wait as a standby
      */
     ServeLoop(Contexts contexts, ServeCoordination coordination, ServiceNotices notices,
         Function<ParameterServer, String> ready, ServerObserver observer, String suffix) {
@@ -71,7 +72,7 @@ final class ServeLoop {
         this.suffix = suffix;
     }
 
-    /** Serves without a coordinator. Returns only by an exception. */
+    /** Serves without a coordinator. Ends only with an exception. */
     void runAlone() throws IOException, InterruptedException {
         while (true) {
             launch(contexts.create(startAtMost), null);
@@ -79,9 +80,9 @@ final class ServeLoop {
     }
 
     /**
-     * Serves whenever this process is the primary. Returns only by an exception.
+     * Serves whenever this process is the primary. Ends only with an exception.
      *
-     * @param listen the address in the options; its port may be 0
+     * @param listen the address in the options; its port can be 0
      */
     void run(Registration registration, InetSocketAddress listen) throws IOException, InterruptedException {
         ModelFacts facts = contexts.create(startAtMost).conclude().facts();
@@ -111,7 +112,7 @@ final class ServeLoop {
                     suffix),
                 null);
         }
-        // A process that waits for others, or for the coordinator, does not have to make progress.
+        // While this process waits for its turn as the primary, the service manager does not expect progress.
         notices.work(null);
         role.awaitTurn();
         notices.work(work);
@@ -136,7 +137,7 @@ final class ServeLoop {
         }
     }
 
-    /** Changes the state of this process's target port group, if the shard has several groups. */
+    /** Sets the state of this process's target port group, if the shard has several groups. */
     private void become(AccessState state) {
         if (portGroups.count() > 1) {
             portGroups.become(state);
@@ -188,7 +189,7 @@ final class ServeLoop {
             throw e;
         } finally {
             serving = null;
-            // The same work with a new announcement: a failed check of the server that closes says nothing.
+            // Sets the same work again, so that a check which fails because this server closes is not reported.
             notices.work(work);
             observer.closes(end);
         }
@@ -199,7 +200,7 @@ final class ServeLoop {
         wake.release();
     }
 
-    /** Returns whether no other process has served since this process became primary of an epoch. */
+    /** Returns whether this process is still the primary of an epoch, so no other process has served since then. */
     private static boolean holds(ShardRole role, long epoch) {
         RoleState state = role.state();
         return (state == RoleState.PRIMARY || state == RoleState.FENCED) && role.epoch() == epoch;

@@ -11,21 +11,27 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
-/** The work of a process that serves a shard, and launches its server again when the shard starts again. */
+/**
+ * The work of a process that serves a shard, as the service manager watches it. The process can close its server and launch
+ * another, for example to go back to a checkpoint.
+ */
 final class ShardWork implements ServiceNotices.Work {
-    /** A start may take as long as the first one of the unit in deploy/packages: TimeoutStartSec=. */
+    /**
+     * The time limit of a repeated start. It equals TimeoutStartSec= of the systemd unit in deploy/packages, which limits the
+     * first start.
+     */
     static final Duration START = Duration.ofMinutes(30);
 
     private final Supplier<ParameterServer> server;
     private final NanoClock clock;
-    // Used only by the thread that checks.
+    // Used only by the thread that calls check.
     private boolean starts;
     private long startNs;
 
     /**
      * Creates the work.
      *
-     * @param server returns the current server; null or a closed server while the shard starts again
+     * @param server returns the current server; returns null or a closed server while the shard starts again
      */
     ShardWork(Supplier<ParameterServer> server, NanoClock clock) {
         this.server = server;

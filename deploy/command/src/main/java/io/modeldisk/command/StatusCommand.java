@@ -60,7 +60,7 @@ final class StatusCommand implements Callable<Integer> {
         try (ShardLocator locator = ModelLocators.open(address);
             StatusReader reader = new StatusReader(new StripedModelContext(locator)
                 .learner(LearnerLabel.unique("status")).sessions(secrets.session()))) {
-            // The roles are shown even if a shard does not answer.
+            // The roles come from the coordinator, so they are printed even if a shard does not answer.
             ArrayNode roles = locator instanceof CoordinatedModel model ? model.describe() : null;
             if (roles != null && !json) {
                 printRoles((CoordinatedModel) locator, roles);
@@ -69,7 +69,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints the shards that have answered, and why others have not. Returns the exit status. */
+    /** Prints the status of the shards that have answered, and the reasons why others have not. Returns the exit status. */
     private int print(List<StatusReader.Answer> answers, ArrayNode roles) throws IOException {
         ArrayNode shards = JSON.createArrayNode();
         ModelFacts facts = null;
@@ -177,7 +177,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints the version of the program that each shard runs, in one line if all run the same. */
+    /** Prints the versions of modeldisk that the shards run: only one version if all shards run the same. */
     private static void printPrograms(ModelFacts facts, JsonNode shards) {
         Map<String, List<String>> programs = new TreeMap<>();
         for (JsonNode shard : shards) {
@@ -191,7 +191,7 @@ final class StatusCommand implements Callable<Integer> {
                 .collect(Collectors.joining("; ")));
     }
 
-    /** Warns of shards that have different directories. Such shards never complete a checkpoint. */
+    /** Prints a warning if the shards have different directories in --state, because such shards never complete a checkpoint. */
     private static void printStates(JsonNode shards) {
         Map<String, List<String>> states = new TreeMap<>();
         for (JsonNode shard : shards) {
@@ -201,8 +201,8 @@ final class StatusCommand implements Callable<Integer> {
             }
         }
         if (states.size() > 1) {
-            line("the shards %s have different directories as --state, or only some have one, so no checkpoint is ever"
-                + " complete; start all of them with one shared directory",
+            line("the shards %s have different directories in --state, or only some have one, so no checkpoint is ever "
+                + "complete; start all shards with one shared directory",
                 states.values().stream().map(each -> String.join(", ", each)).collect(Collectors.joining(" and ")));
         }
     }
@@ -211,7 +211,10 @@ final class StatusCommand implements Callable<Integer> {
         return shard.path("replication").path("role").asText().equals(STANDBY);
     }
 
-    /** Prints the newest checkpoint, the reasons why learners wait, and the learners whose gradients had a NaN or an infinity. */
+    /**
+     * Prints the newest checkpoint, the reasons why learners wait, and the learners whose gradients contained a NaN or an
+     * infinity.
+     */
     private static void printTroubles(JsonNode shard) {
         int number = shard.path("shard").asInt();
         JsonNode checkpoint = shard.path("checkpoint");

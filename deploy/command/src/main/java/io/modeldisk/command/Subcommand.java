@@ -1,7 +1,7 @@
 package io.modeldisk.command;
 
 /**
- * A subcommand that another module provides: a public class with picocli's {@code @Command}. {@link java.util.ServiceLoader}
- * finds the class.
+ * A subcommand that another module provides. It is a public class with picocli's annotation {@code @Command}, which
+ * {@link java.util.ServiceLoader} finds.
  */
 public interface Subcommand {}

@@ -6,7 +6,7 @@ import io.modeldisk.platform.ProgramVersion;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import picocli.CommandLine.IVersionProvider;
 
-/** The text of {@code modeldisk --version}: the versions of the program, of the protocol and of the formats of files. */
+/** The text of {@code modeldisk --version}: the versions of the program, of the protocol and of the file formats. */
 public final class VersionText implements IVersionProvider {
     @Override
     public String[] getVersion() {

@@ -15,7 +15,7 @@ import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.striping.ShardReport;
 import java.io.IOException;
 
-/** Creates the overview of a whole model for the page of a process: that of a shard or of a mount. */
+/** Creates the overview of a whole model for the admin page of a shard's process or of a mount's process. */
 final class Watches {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final NanoClock CLOCK = NanoClock.SYSTEM;
@@ -44,9 +44,9 @@ final class Watches {
     }
 
     /**
-     * Creates the overview of a shard's process.
+     * Creates the overview that the process of a shard shows.
      *
-     * @param others the address of the model, to reach the other shards; null if this process does not know it
+     * @param others the address of the model, at which the other shards are found; null if this process does not have it
      * @param secrets the secrets of the shard; null for none
      */
     static Overview ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
@@ -81,9 +81,9 @@ final class Watches {
     }
 
     /**
-     * Returns the report of this process.
+     * Returns the report of the shard that this process serves or waits for.
      *
-     * @param elsewhere finds the process that serves the shard instead of this one; null if no other process can
+     * @param elsewhere reads the shard from the process that serves it instead of this one; null if no other process can serve it
      */
     private static ShardReport own(ShardSubject subject, RemoteShards elsewhere, int shard, ModelFacts same)
         throws IOException {

@@ -1,5 +1,4 @@
 /**
- * The commands of {@code modeldisk}: their own options, what they run and what they print. Other modules implement the shard and
- * the mount.
+ * The commands of {@code modeldisk}, with their own options and their output. Other modules implement the shard and the mount.
  */
 package io.modeldisk.command;

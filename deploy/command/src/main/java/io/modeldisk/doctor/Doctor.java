@@ -115,7 +115,8 @@ public final class Doctor {
     }
 
     /**
-     * Returns the value of a line of /proc/self/status. The line "Uid:" has the real, effective, saved and file-system user ID.
+     * Returns the value of a line of /proc/self/status. The line "Uid:" contains the real, effective, saved and file-system user
+     * ID.
      */
     private Optional<String> status(String name) {
         return machine.text(STATUS)

@@ -12,7 +12,10 @@ import java.util.regex.Pattern;
 record GpuCheck(Machine machine, Report report) {
     private static final Path DRIVER = Path.of("/proc/driver/nvidia/version");
     private static final Pattern DRIVER_VERSION = Pattern.compile("Kernel Module.*?\\s(\\d+(\\.\\d+)+)\\s");
-    /** The kernel module that gives RDMA devices access to device memory without dma-buf: its name now, and in old drivers. */
+    /**
+     * The kernel module that gives RDMA devices access to GPU memory without dma-buf: its current name, and its name in old
+     * drivers.
+     */
     private static final List<Path> PEER_MEMORY = List.of(Path.of("/sys/module/nvidia_peermem"),
         Path.of("/sys/module/nv_peer_mem"));
 

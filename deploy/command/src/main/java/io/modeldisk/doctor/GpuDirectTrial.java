@@ -19,8 +19,8 @@ import java.util.List;
 /**
  * The result of an attempt to let the RDMA devices of this machine reach memory of a GPU.
  *
- * @param way how they reach it, such as {@code dma-buf}; null if they do not
- * @param obstacle the reason why RDMA devices cannot reach the memory; null if they can
+ * @param way how the RDMA devices reach the memory, such as {@code dma-buf}; null if they do not
+ * @param obstacle the reason why the RDMA devices do not reach the memory; null if they do
  */
 record GpuDirectTrial(String way, String obstacle) {
     private static final int BLOCK_BYTES = 4096;

@@ -111,7 +111,7 @@ class Machine {
         return CudaReport.ofThisMachine();
     }
 
-    /** Tries whether the RDMA devices of this machine reach memory of a GPU, such as {@code cuda:0}. */
+    /** Tests whether the RDMA devices of this machine reach the memory of a GPU, such as {@code cuda:0}. */
     GpuDirectTrial gpuDirect(String device) {
         return GpuDirectTrial.ofThisMachine(device);
     }

@@ -23,12 +23,14 @@ public final class Report {
         findings.add(new Finding(State.MISSING, area, subject, message));
     }
 
-    /** Adds what is good if {@code met}, and else what is missing, with a remedy. */
+    /**
+     * Adds the message {@code good} if {@code met}. Otherwise adds {@code missing}, which says what is missing and what to do.
+     */
     void check(Area area, String subject, boolean met, String good, String missing) {
         findings.add(new Finding(met ? State.OK : State.MISSING, area, subject, met ? good : missing));
     }
 
-    /** Adds what is good if {@code met}, and else a warning with a remedy. */
+    /** Adds the message {@code good} if {@code met}. Otherwise adds {@code warning}, which says what to do. */
     void advise(Area area, String subject, boolean met, String good, String warning) {
         findings.add(new Finding(met ? State.OK : State.WARNING, area, subject, met ? good : warning));
     }

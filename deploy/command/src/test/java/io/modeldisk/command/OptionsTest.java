@@ -59,7 +59,7 @@ final class OptionsTest {
 
         assertThat(line.execute(("mount modeldisk://h:1/m d --read-only " + option).split(" "))).isEqualTo(2);
         assertThat(errors.toString()).startsWith("modeldisk mount: " + option
-            + " is for learners: a mount with --read-only only follows the model; leave the option out");
+            + " is for learners: a mount with --read-only follows the model and pushes no gradients; leave the option out");
     }
 
     @Test
@@ -69,8 +69,8 @@ final class OptionsTest {
 
         assertThat(line.execute("mount", "modeldisk://h:1/m", "d", "--learner", "Status-1")).isEqualTo(2);
         assertThat(errors.toString())
-            .startsWith("modeldisk mount: --learner Status-1 is reserved: no learner has a name that"
-                + " begins with status-; choose another name");
+            .startsWith("modeldisk mount: --learner Status-1 is reserved: the name of a learner must not"
+                + " begin with status-; choose another name");
     }
 
     @ParameterizedTest

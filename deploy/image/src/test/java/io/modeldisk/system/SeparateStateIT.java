@@ -37,7 +37,7 @@ final class SeparateStateIT {
             List.of(start(0, "--state", sandbox.path("a")), start(1, "--state", sandbox.path("b"))));
         isRefused(shards, "has a different --state directory than shard 0");
         assertThat(sandbox.run(modeldisk("status", shards.address())).succeeded()).contains(
-            "have different directories as --state, or only some have one, so no checkpoint is ever complete");
+            "have different directories in --state, or only some have one, so no checkpoint is ever complete");
     }
 
     @Test

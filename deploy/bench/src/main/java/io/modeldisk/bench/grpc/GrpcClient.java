@@ -99,7 +99,7 @@ public final class GrpcClient implements Requester {
     public void close() {
         channel.shutdownNow();
         try {
-            // Until the channel has terminated, gRPC may still copy a response into the memory of the weights.
+            // Until the channel has terminated, gRPC might still copy a response into the memory of the weights.
             if (channel.awaitTermination(TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 weights.close();
             }

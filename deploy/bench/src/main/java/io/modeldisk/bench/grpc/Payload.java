@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 
 /**
  * A message that consists of bytes without an encoding. To send a message, gRPC copies the bytes once into its frames, which is
- * unavoidable. Received bytes are read directly from the buffers of gRPC.
+ * unavoidable. Received bytes are read directly from the buffers of gRPC if possible.
  *
  * @param bytes the memory of the message, which must not change until the message is sent
  * @param offset the start of the message
@@ -36,7 +36,7 @@ record Payload(byte[] bytes, int offset, int length) {
         }, stream -> drain(stream, sink));
     }
 
-    /** Reads a message in place, or copied if gRPC has some of it in buffers of another kind. */
+    /** Reads a message. The bytes are copied only if some of gRPC's buffers for this message are not byte buffers. */
     private static int drain(InputStream stream, Consumer<ByteBuffer> sink) throws IOException {
         return stream instanceof HasByteBuffer whole && whole.byteBufferSupported()
             ? drainInPlace(stream, whole, sink)

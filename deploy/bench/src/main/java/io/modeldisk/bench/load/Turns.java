@@ -28,7 +28,7 @@ public final class Turns {
     /** A measured variant. */
     @FunctionalInterface
     public interface Run {
-        /** Sends a number of requests, each client this number. */
+        /** Measures a run in which each client sends {@code requests} requests. */
         Measured run(long requests) throws IOException;
     }
 

@@ -16,12 +16,15 @@ import org.knowm.xchart.style.XYStyler;
 import org.knowm.xchart.style.lines.SeriesLines;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
-/** Figures over time, as a line for each file. Each line of a file is a JSON object with {@code seconds} and the figure. */
+/**
+ * A chart of figures over time, with one curve for each file. Each line of a file is a JSON object with {@code seconds} and the
+ * figure.
+ */
 public final class Curves {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final int WIDTH = 640;
     private static final int HEIGHT = 400;
-    /** A file whose name begins with this word has a limit, which is drawn as a dashed line. */
+    /** A file whose name begins with this word contains a limit, which is drawn as a dashed curve. */
     private static final String LIMIT = "floor";
     private static final String SECONDS = "seconds";
     private static final String ACCURACY = "accuracy";

@@ -17,8 +17,8 @@ import org.knowm.xchart.style.XYStyler;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /**
- * The last iterations of one or more learners on one time axis: who computes, who waits, and who communicates, in the style of
- * figure 3 of the iRDMA paper.
+ * The last iterations of one or more learners on one time axis. The chart shows when each learner computes, waits and
+ * communicates, in the style of figure 3 of the iRDMA paper.
  */
 public final class Timeline {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -29,8 +29,9 @@ public final class Timeline {
     private static final double MICROS_A_MILLI = 1e3;
     /** The lanes of a learner, from above: computing and stalls, pushes, pulls. */
     private static final int LANES = 3;
-    /** The place of a learner's name: its centre on the time axis, and its distance from the first lane. */
+    /** The position of the centre of a learner's name on the time axis, as a fraction of the axis. */
     private static final double NAME_AT = 0.04;
+    /** The distance of a learner's name from the first lane of the learner, in lanes. */
     private static final double NAME_ABOVE = 0.5;
     private static final List<String> PHASES = List.of("compute", "stall", "push", "bubble", "pull");
     private static final List<Color> COLOURS = List.of(new Color(0x3D6A99), new Color(0xD64545), new Color(0xD97706),
@@ -50,7 +51,7 @@ public final class Timeline {
      * Adds the trace of a learner, which is the content of {@code DIR/trace.json}.
      *
      * @param source the name of the trace for messages
-     * @throws IOException if the text is no trace, or contains no iteration
+     * @throws IOException if the text is not a trace, or contains no iteration
      */
     public Timeline add(String source, byte[] text) throws IOException {
         JsonNode trace;
@@ -84,7 +85,10 @@ public final class Timeline {
         return this;
     }
 
-    /** Returns a chart of the last iterations of the first learner, and what the others did meanwhile. */
+    /**
+     * Returns a chart of the last iterations of the first learner. It also shows the phases of the other learners during this
+     * time.
+     */
     public XYChart chart() {
         List<Span> computations = learners.getFirst().computations();
         double fromMs = computations.get(Math.max(0, computations.size() - ITERATIONS)).startMs();
@@ -112,7 +116,7 @@ public final class Timeline {
         return chart;
     }
 
-    /** Adds the spans of one phase of one learner: a thick line that is interrupted between the spans. */
+    /** Adds the spans of one phase of one learner to the chart, as a thick line that is interrupted between the spans. */
     private void add(XYChart chart, String phase, int learner, double fromMs, double toMs) {
         int lane = learner * LANES + switch (phase) {
             case "compute", "stall" -> 0;

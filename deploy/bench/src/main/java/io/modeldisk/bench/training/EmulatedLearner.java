@@ -63,7 +63,7 @@ final class EmulatedLearner {
         return new Times(iterationNs, computeNs, fileNs, fsyncNs);
     }
 
-    /** Sleeps, like a learner that waits for an accelerator. The last moment is spent spinning, since a wake-up is late. */
+    /** Sleeps, like a learner that waits for an accelerator. Spins for the last moment, because a thread wakes up late. */
     private static void compute(long endNs) {
         for (long leftNs = endNs - System.nanoTime(); leftNs > 0; leftNs = endNs - System.nanoTime()) {
             if (leftNs > WAKE_UP_NS) {

@@ -12,8 +12,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that follows the model while learners train. It waits for each version, and then reads all weights if the last read
- * was long enough ago. It is no learner.
+ * A program that follows the model while learners train. It waits for each new version, and then reads all weights if the last
+ * read was at least a second ago. It does not take part as a learner.
  */
 final class Follower implements AutoCloseable {
     private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(1);
@@ -27,7 +27,7 @@ final class Follower implements AutoCloseable {
     /**
      * Starts to follow a model.
      *
-     * @param reads whether it reads all weights once a second
+     * @param reads true if the program reads all weights once a second; false if it only waits for versions
      */
     Follower(StripedModel model, boolean reads) throws IOException {
         this.model = model;

@@ -6,7 +6,7 @@ import io.modeldisk.platform.Arguments;
  * Programs that follow the model while learners train.
  *
  * @param count the number of followers
- * @param reads whether each follower reads all weights once a second. Otherwise, it only waits for each version
+ * @param reads true if each follower reads all weights once a second; false if it only waits for versions
  */
 public record Followers(int count, boolean reads) {
     private static final String WAIT = ":wait";

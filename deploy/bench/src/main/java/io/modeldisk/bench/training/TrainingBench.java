@@ -60,8 +60,8 @@ public final class TrainingBench {
     }
 
     /**
-     * Measures all cases of the plan, so many times as it has rounds. The charts have the parts of the iterations, and the
-     * timeline of the last iterations of each case.
+     * Measures each case of the plan once in each round. The charts show the parts of an iteration, and a timeline of the last
+     * iterations of each case.
      */
     public Report run() throws IOException {
         if (!plan.datamovers().missing().isEmpty()) {
@@ -93,7 +93,9 @@ public final class TrainingBench {
                 : PlainText.format(", links of %.0f MB/s in each direction", plan.linkBytesPerSecond() / 1e6));
     }
 
-    /** The values of a case by which the plan's cases differ, by their names in the table. */
+    /**
+     * Returns the values that distinguish a case from the other cases of the plan, by the names of their columns in the table.
+     */
     private Map<String, Object> keys(Case each) {
         Map<String, Object> keys = new LinkedHashMap<>();
         keys.put("exchange", each.variant().variantName());
@@ -120,9 +122,9 @@ public final class TrainingBench {
         Table table = report.fact("setting", setting()).fact("modelBytes", plan.model().bytes())
             .table("results", setting() + """
 
-                Mean times of an iteration, and its 95th percentile. age: of the weights when the computation begins.
-                x longest: the iteration divided by the longest of computation, push and pull of direct. x without: divided
-                by the iteration without followers, or with durability memory.\
+                Mean times of an iteration, and its 95th percentile. age: the age of the weights when the computation begins.
+                x longest: the iteration divided by the longest of the computation, and of push and pull with direct. x
+                without: the iteration divided by the iteration without followers, or with durability memory.\
                 """, keys(plan.cases().getFirst()).keySet().toArray(String[]::new));
         found.forEach((each, rounds) -> {
             Table.Row row = table.row(keys(each).values().toArray());
@@ -155,7 +157,10 @@ public final class TrainingBench {
         return new Samples(longest);
     }
 
-    /** The same case without followers, or else with shards that keep nothing. */
+    /**
+     * Returns the case with which a case is compared: if it has followers, the same case without them; otherwise the same case
+     * with durability memory.
+     */
     private Case without(Case each) {
         boolean follows = each.followers().count() > 0;
         return new Case(each.variant(), each.access(), each.datamover(),
@@ -212,7 +217,7 @@ public final class TrainingBench {
             .binding(FuseBinding.named(FuseBinding.DEFAULT)).exchange(variant.exchange()).pull(variant.pull())));
     }
 
-    /** Starts all learners at the same time, and waits until they have ended. */
+    /** Starts all learners at the same time, and waits until all of them have ended. */
     private static List<EmulatedLearner.Times> train(List<EmulatedLearner> learners) throws IOException {
         CyclicBarrier start = new CyclicBarrier(learners.size());
         List<Callable<EmulatedLearner.Times>> tasks = new ArrayList<>();

@@ -58,7 +58,10 @@ public record TrainingPlan(
     public record Case(
         Variant variant, Access access, Route.Preference datamover, Durability durability, Followers followers) {}
 
-    /** Returns all cases, in the order in which they are measured. With {@code direct}, there are no buffers to map. */
+    /**
+     * Returns all cases, in the order in which they are measured. No case combines {@code direct} with {@code mapped}, because
+     * {@code direct} has no buffers to map.
+     */
     public List<Case> cases() {
         List<Case> cases = new ArrayList<>();
         for (Route.Preference datamover : datamovers.present()) {
@@ -77,7 +80,10 @@ public record TrainingPlan(
         return cases;
     }
 
-    /** Overlap pulls weights two iterations before their use, so at least two iterations are not counted. */
+    /**
+     * Returns the number of iterations that are not counted. It is at least 2, because overlap pulls weights two iterations
+     * before their use.
+     */
     int warmUp() {
         return Math.max(2, iterations / 3);
     }

@@ -42,7 +42,7 @@ public final class Tuner {
     /** The maximum size of the data segment of an iSER message. */
     private static final int ISER_MESSAGE_BYTES = 8 << 10;
     private static final int PUSHES_A_ROUND = 64;
-    /** A candidate must be faster than the built-in size by this factor. A smaller gain may be noise. */
+    /** A candidate must be faster than the built-in size by this factor. A smaller gain might be noise. */
     private static final double LEAST_GAIN = 1.05;
     private static final String EAGER = "sent with the command";
     private static final String FETCHED = "fetched by the shard";
@@ -91,7 +91,7 @@ public final class Tuner {
         return sizes;
     }
 
-    /** A measurement of a connection to the shard. */
+    /** A measurement over a connection to the shard. */
     @FunctionalInterface
     private interface Exchange {
         Measured run(StripedModel model, DataMemory memory) throws IOException;
@@ -108,7 +108,7 @@ public final class Tuner {
             DataMemory memory = opened.add(model.allocate(bytes));
             return _ -> exchange.run(model, memory);
         } finally {
-            // Added after the memory, so the model is closed first.
+            // The model is added after the memory, so the model is closed before the memory.
             opened.add(model);
         }
     }
@@ -188,7 +188,8 @@ public final class Tuner {
      * Returns the eager threshold. Up to this size, a push whose data is sent with the command is not slower than a push whose
      * data the target fetches. Returns 0 if the smallest push does not meet this condition.
      *
-     * @param ratios the latencies of the first divided by those of the second, by ascending sizes
+     * @param ratios the latency if the data is sent with the command, divided by the latency if the target fetches the data; the
+     *     keys are the sizes of the pushes, in ascending order
      */
     static int threshold(Map<Integer, Samples> ratios) {
         return ratios.entrySet().stream().takeWhile(ratio -> ratio.getValue().median() <= 1)

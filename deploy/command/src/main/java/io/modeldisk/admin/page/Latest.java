@@ -10,18 +10,18 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The last value of a source that may take long to answer. Each look begins a read on a thread of its own, unless one is in
- * progress, and returns what earlier reads have found. After a read that took long, the next one waits, so a shard spends at
- * most a part of its time on its status. Thread-safe.
+ * The last value that was read from a source, which can take long to answer. Each call of {@link #look} returns the result of the
+ * earlier reads, and starts a read in a new thread if the next read is due and none is in progress. The next read is due after a
+ * pause that grows with the time of the last read, so a shard spends only a part of its time on its status. Thread-safe.
  *
  * @param <T> the type of the value
  */
 final class Latest<T> {
     private static final Logger LOG = LogManager.getLogger(Latest.class);
-    /** The pause after a successful read is at least this many times as long as the read. */
+    /** The length of the pause after a successful read, as a multiple of the time of that read. */
     private static final int PAUSE = 5;
     private static final long MAX_PAUSE_NS = TimeUnit.SECONDS.toNanos(10);
-    /** A value that nobody has looked at for this time may be out of date. */
+    /** If {@link #look} is not called for this time, the value is discarded, because it might be out of date. */
     private static final Duration FORGOTTEN = Duration.ofSeconds(10);
 
     private final String name;
@@ -37,7 +37,7 @@ final class Latest<T> {
      * The result of the reads so far.
      *
      * @param value the last value; null if no read has succeeded
-     * @param failure the reason why the last read has failed; null if it has succeeded, or there was none
+     * @param failure the reason why the last read failed; null if it succeeded, or if there was no read
      * @param sinceNs the time of the last value, or of the first failure if there was no value
      */
     record Reading<T>(T value, String failure, long sinceNs) {
@@ -47,7 +47,7 @@ final class Latest<T> {
         }
     }
 
-    /** Creates an object without a value. The calls of {@code source} follow each other. */
+    /** Creates an object without a value. At most one thread calls {@code source} at the same time. */
     Latest(String name, NanoClock clock, Callable<T> source) {
         this.name = name;
         this.clock = clock;
@@ -56,7 +56,7 @@ final class Latest<T> {
         nextNs = lookedNs;
     }
 
-    /** Returns what the reads so far have found, and begins the next read if it is due. */
+    /** Returns the result of the reads so far, and starts the next read if it is due. */
     synchronized Reading<T> look() {
         long nowNs = clock.nanoTime();
         if (nowNs - lookedNs > FORGOTTEN.toNanos()) {
@@ -70,7 +70,7 @@ final class Latest<T> {
         return last;
     }
 
-    /** Returns what the reads so far have found. */
+    /** Returns the result of the reads so far. */
     synchronized Reading<T> last() {
         return last;
     }
@@ -86,10 +86,10 @@ final class Latest<T> {
         } catch (Exception e) {
             failure = e.toString();
             if (!failure.equals(last().failure())) {
-                LOG.error("the page cannot read {}", name, e);
+                LOG.error("the admin page cannot read {}", name, e);
             }
         } finally {
-            end(value, failure == null && value == null ? "the read has failed: the log has the reason" : failure,
+            end(value, failure == null && value == null ? "the read has failed; the log has the reason" : failure,
                 startNs);
         }
     }
@@ -103,7 +103,7 @@ final class Latest<T> {
         reading = false;
     }
 
-    /** Begins no more reads. A read in progress ends when its source does. */
+    /** Prevents further reads. A read in progress ends when its source returns. */
     synchronized void close() {
         closed = true;
     }

@@ -11,10 +11,11 @@ import java.util.List;
 import java.util.function.Supplier;
 
 /**
- * The page of a model, its scripts and style, and the JSON that the scripts read. The page contains no data: the scripts set all
- * texts of the model as text, so no name can be HTML. Everything comes from this server. Thread-safe.
+ * The HTML page of a model, its scripts and style, and the JSON that the scripts read. The HTML contains no data of the model.
+ * The scripts insert names and messages as plain text, so the browser never interprets them as HTML. The browser loads all files
+ * from this server. Thread-safe.
  *
- * @param overview returns what the page shows, at the time of each request
+ * @param overview returns the overview that the page shows; called for each request
  */
 public record ModelPage(Supplier<Overview> overview) {
     private static final ObjectMapper JSON = new ObjectMapper();

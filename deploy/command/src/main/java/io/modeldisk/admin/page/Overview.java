@@ -16,16 +16,16 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The view of a whole model that a process can read: the status of each shard, the roles that a coordinator has assigned, and
- * the status of a mount. It reads them only while somebody looks. A shard that hangs delays nothing, because {@link #look}
- * waits for no shard. Thread-safe after the last source is set.
+ * An overview of a whole model, with all that this process can read: the status of each shard, the roles that a coordinator has
+ * assigned, and the status of a mount. These sources are read only while {@link #look} is called. A shard that hangs delays
+ * nothing, because {@link #look} does not wait for the shards. Thread-safe after the last source is set.
  */
 public final class Overview implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final NanoClock clock;
     private final String seenBy;
-    /** For each shard its report; null for a shard that this process cannot read. */
+    /** The report of each shard, by the number of the shard; null for a shard that this process cannot read. */
     private final List<Latest<ShardReport>> shards = new ArrayList<>();
     private final List<String> notes = new ArrayList<>();
     private Latest<JsonNode> roles;
@@ -38,7 +38,8 @@ public final class Overview implements AutoCloseable {
         /**
          * Reads the report. Takes at most a few seconds.
          *
-         * @param same facts with which those of the shard must agree; null if no shard has answered yet
+         * @param same the facts of the model from another shard, with which the facts of this shard must agree; null if no shard
+         *     has answered yet
          */
         ShardReport read(ModelFacts same) throws IOException;
     }
@@ -46,7 +47,7 @@ public final class Overview implements AutoCloseable {
     /**
      * Creates an overview without sources.
      *
-     * @param seenBy the process that looks at the model, such as {@code the mount /mnt/digits}
+     * @param seenBy the name of this process on the page, such as {@code the mount /mnt/digits}
      */
     public Overview(NanoClock clock, String seenBy, int shardCount) {
         this.clock = clock;
@@ -56,13 +57,13 @@ public final class Overview implements AutoCloseable {
         }
     }
 
-    /** Sets the source of a shard. Without one, the page says that nobody watches the shard. */
+    /** Sets the source of a shard's report. Without a source, the page shows that this process does not watch the shard. */
     public Overview shard(int shard, ShardSource source) {
         shards.set(shard, new Latest<>("shard " + shard, clock, () -> source.read(facts())));
         return this;
     }
 
-    /** Sets the source of what a coordinator knows: an array with the epoch, the primary and the standbys of each shard. */
+    /** Sets the source of the data at a coordinator: an array with the epoch, the primary and the standbys of each shard. */
     public Overview roles(Callable<JsonNode> source) {
         roles = new Latest<>("roles", clock, source);
         return this;
@@ -86,7 +87,7 @@ public final class Overview implements AutoCloseable {
         return this;
     }
 
-    /** Returns facts that all shards must have; null as long as no shard has answered. */
+    /** Returns the facts of the model, which must be the same on all shards; null until a shard has answered. */
     private ModelFacts facts() {
         ModelFacts last = null;
         for (Latest<ShardReport> shard : shards) {
@@ -99,11 +100,12 @@ public final class Overview implements AutoCloseable {
     }
 
     /**
-     * Returns what the last reads have found, as JSON, and begins others. {@code at} is the time in milliseconds since 1970.
+     * Returns the results of the last reads as JSON, and starts new reads. {@code at} is the time in milliseconds since 1970.
      *
-     * <p>{@code shards} has for each shard the members of its status and: {@code watched}, whether this process can read it;
-     * {@code readAt}, the time of this status in milliseconds since an arbitrary moment; {@code failure}, why the last read has
-     * failed, with {@code silentSeconds}; {@code coordinator}, what the coordinator knows.
+     * <p>An element of {@code shards} contains the members of the status of a shard, and further members: {@code watched}, true
+     * if this process can read the shard; {@code readAt}, the time when this status was read, in milliseconds since an arbitrary
+     * moment; {@code failure}, the reason why the last read failed, and {@code silentSeconds}, the time since the last answer;
+     * {@code coordinator}, the data of the shard at the coordinator.
      */
     public JsonNode look() {
         ObjectNode json = JSON.createObjectNode();

@@ -1,5 +1,5 @@
 /**
- * The page {@code /} of {@code --admin}. The server only passes on what the shards and the mount report; rates, waits, faults and
- * charts are the work of the scripts in the browser.
+ * The page {@code /} of {@code --admin}. The server only forwards the reports of the shards and of the mount. The scripts in the
+ * browser compute rates, waits and faults, and draw the charts.
  */
 package io.modeldisk.admin.page;

@@ -21,8 +21,8 @@ import java.util.Objects;
 import java.util.function.IntConsumer;
 
 /**
- * A model whose shards a coordinator knows: {@code modeldisk+zk://HOST[:PORT][,HOST[:PORT]...]/NAME}, with the servers of
- * ZooKeeper.
+ * A model whose shards are located through a coordinator. The address of the model is
+ * {@code modeldisk+zk://HOST[:PORT][,HOST[:PORT]...]/NAME}, with the addresses of the ZooKeeper servers.
  */
 public final class CoordinatedModel implements ShardLocator {
     private static final String SCHEME = "modeldisk+zk";
@@ -39,7 +39,7 @@ public final class CoordinatedModel implements ShardLocator {
         return text.startsWith(SCHEME + ":");
     }
 
-    /** Returns the address of a model at these servers. */
+    /** Returns the address of a model whose coordinator runs on these servers. */
     public static String address(List<String> servers, String model) {
         return SCHEME + "://" + String.join(",", servers) + "/" + model;
     }
@@ -47,7 +47,7 @@ public final class CoordinatedModel implements ShardLocator {
     /**
      * Connects to the coordinator.
      *
-     * @throws IOException if the coordinator does not answer within 10 s, or does not know the model
+     * @throws IOException if the coordinator does not answer within 10 s, or has no such model
      */
     public static CoordinatedModel open(String text) throws IOException {
         ModelAddress address = ModelAddress.parse(text, SCHEME, CoordinatorContext.DEFAULT_PORT);
@@ -100,7 +100,7 @@ public final class CoordinatedModel implements ShardLocator {
         });
     }
 
-    /** Returns for each shard its epoch, the address of its primary, and the processes that wait. */
+    /** Returns the epoch of each shard, the address of its primary, and the processes that wait as standbys. */
     public ArrayNode describe() throws IOException {
         ArrayNode shards = JSON.createArrayNode();
         for (int i = 0; i < shardCount(); i++) {

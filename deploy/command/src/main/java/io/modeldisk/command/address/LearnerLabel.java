@@ -7,9 +7,9 @@ import java.security.SecureRandom;
 import java.util.random.RandomGenerator;
 
 /**
- * The default label of a learner: a prefix, the process ID and a random number, such as {@code gpu7-4711-9f3a01c2}. The
- * random number is necessary because containers of one host may have the same host name and process ID. Two learners with
- * the same label cannot be learners at the same time.
+ * The default label of a learner: a prefix, the process ID and a random number, such as {@code gpu7-4711-9f3a01c2}. The random
+ * number is necessary because containers of one host can have the same host name and process ID. Two learners with the same label
+ * cannot take part at the same time.
  */
 public final class LearnerLabel {
     private static final int MAX_LENGTH = 48;
@@ -35,7 +35,10 @@ public final class LearnerLabel {
         return unique(prefix, ProcessHandle.current().pid(), new SecureRandom());
     }
 
-    /** Returns a label of at most 48 characters. Cuts a long prefix, and replaces characters that are not allowed in a label. */
+    /**
+     * Returns a label of at most 48 characters. A long prefix is cut, and characters that are not allowed in a label are
+     * replaced.
+     */
     public static String unique(String prefix, long processId, RandomGenerator random) {
         String end = PlainText.format("-%d-%08x", processId, random.nextInt());
         String start = prefix.replaceAll("[^A-Za-z0-9.-]", "-");

@@ -22,14 +22,14 @@ public final class ModelLocators {
      * Opens an address. The caller closes the returned object.
      *
      * @throws IllegalArgumentException if the text is not a valid address
-     * @throws IOException if the coordinator in the address does not answer, or does not know the model
+     * @throws IOException if the coordinator in the address does not answer, or has no such model
      */
     public static ShardLocator open(String address) throws IOException {
         return CoordinatedModel.isAddress(address) ? CoordinatedModel.open(address) : ModelAddress.parse(address);
     }
 
     /**
-     * Returns the addresses of a model's shards at this moment. If a shard moves later, the addresses stay as they are.
+     * Returns the addresses of a model's shards at this moment. The result does not change if a shard moves later.
      *
      * @throws IllegalArgumentException if the text is not a valid address
      * @throws IOException if the coordinator in the address does not answer, or a shard has no address

@@ -24,7 +24,7 @@ public final class Admin implements AutoCloseable {
         return server != null;
     }
 
-    /** Sets the overview of the model, once the process knows the model. This object closes it. */
+    /** Sets the overview that the page shows from now on. This object closes the overview. */
     public void watch(Overview model) {
         overview = model;
     }

@@ -31,7 +31,7 @@ public final class AdminOptions {
         description = "The file of the certificate and of the key for HTTPS at --admin, in PEM, readable only by its owner.")
     private Path tls;
 
-    /** Starts the server, with the page of the model. Starts none without the option {@code --admin}. */
+    /** Starts the server with the page of the model. Without the option {@code --admin}, no server is started. */
     public Admin start(AdminSubject subject) throws IOException {
         Admin admin = new Admin();
         if (address == null) {

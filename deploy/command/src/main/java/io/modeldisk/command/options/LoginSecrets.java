@@ -14,7 +14,7 @@ public final class LoginSecrets {
             + "SECRET', the shards must authenticate too. The file must be readable only by its owner.")
     private Path file;
 
-    /** Reads the secrets file. Returns what sets the secrets of a session. */
+    /** Reads the secrets file. Returns a function that sets these secrets for a session. */
     public Consumer<SessionContext> session() throws IOException {
         ChapSecrets read = read();
         return context -> context.secrets(read);

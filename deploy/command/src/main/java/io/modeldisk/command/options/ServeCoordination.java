@@ -40,8 +40,8 @@ public final class ServeCoordination {
     private Duration session = CoordinatorContext.DEFAULT_SESSION;
 
     @Option(names = "--replace-after", paramLabel = "TIME",
-        description = "The time that a waiting process gives the process that served, after its session has ended. Then the "
-            + "waiting process replaces it, and begins with the newest checkpoint in --state, or with --from or --size.")
+        description = "The time from the end of the serving process's session until a waiting process replaces the serving "
+            + "process. The waiting process then begins with the newest checkpoint in --state, or with --from or --size.")
     private Duration replaceAfter = ShardRoleContext.DEFAULT_START_ANEW_AFTER;
 
     @Option(names = "--advertise", paramLabel = "HOST:PORT",
@@ -55,9 +55,10 @@ public final class ServeCoordination {
     private String portGroup;
 
     /**
-     * Returns the target port groups of the shard. If there are several, the group of this process begins in standby.
+     * Returns the target port groups of the shard. If there are several groups, the group of this process begins in the state
+     * standby.
      *
-     * @throws IllegalArgumentException if --port-group is wrong; the message says what is right
+     * @throws IllegalArgumentException if --port-group is not valid; the message shows the correct form
      */
     public TargetPortGroups portGroups() {
         if (portGroup == null) {
@@ -72,14 +73,14 @@ public final class ServeCoordination {
             AccessState.STANDBY);
     }
 
-    /** Returns whether a coordinator is named. */
+    /** Returns whether --coordinator is set. */
     public boolean isUsed() {
         return !coordinator.isEmpty();
     }
 
     /**
-     * Returns the address under which other processes find all shards of a model: at the coordinator, or else at the addresses of
-     * --peers. Null if there is neither.
+     * Returns the address under which other processes find all shards of a model: at the coordinator, or without one at the
+     * addresses in --peers. Null if there is no coordinator, and --peers does not contain all shards.
      */
     public String modelAddress(String model, List<String> peers, int shards) {
         if (isUsed()) {
@@ -127,13 +128,16 @@ public final class ServeCoordination {
         }
     }
 
-    /** Returns the address to which mounts connect, of a shard that listens at an address. */
+    /**
+     * Returns the address to which mounts connect: the address in --advertise, or without this option the address at which the
+     * shard listens.
+     */
     public String address(InetSocketAddress listen) {
         return TargetAddress.text(
             advertise == null ? listen : TargetAddress.parse(advertise, listen.getPort()));
     }
 
-    /** Returns what the processes of a model must have in common. */
+    /** Returns the properties that must be equal in all processes of a model, by their names in messages. */
     public static Map<String, String> options(ModelFacts facts) {
         Map<String, String> options = new TreeMap<>();
         options.put("size", Long.toString(facts.sizeBytes()));

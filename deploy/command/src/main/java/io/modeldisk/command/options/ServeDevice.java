@@ -6,7 +6,7 @@ import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.block.DeviceTarget.PushTo;
 import picocli.CommandLine.Option;
 
-/** The options for a shard whose gradients are applied by a device. */
+/** The options for a shard that keeps its weights on a device, such as a GPU. */
 public final class ServeDevice {
     @Option(names = "--device", paramLabel = "DEVICE",
         description = "Keep the weights in the memory of a device, and apply gradients there. cuda:N is NVIDIA's GPU number "

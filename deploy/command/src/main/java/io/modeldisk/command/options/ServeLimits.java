@@ -23,11 +23,11 @@ public final class ServeLimits {
     private Duration pingInterval = TargetContext.DEFAULT_PING_INTERVAL;
 
     @Option(names = "--reader-memory", paramLabel = "BYTES",
-        description = "With bsp, the memory for weights that change while model.safetensors or a tensor of an earlier round is "
-            + "read: at most the size of the shard. It is allocated when the first file is opened.")
+        description = "With bsp, the memory that keeps the weights of an earlier round while a process reads model.safetensors "
+            + "or a tensor of that round: at most the size of the shard. It is allocated when the first file is opened.")
     private ByteSize readerMemory = new ByteSize(ServerContext.DEFAULT_READER_BYTES);
 
-    /** The memory for weights that change while a reader needs those of an earlier round. */
+    /** The number of bytes of memory that keeps the weights of an earlier round while a process reads that round. */
     public long readerBytes() {
         return readerMemory.bytes();
     }

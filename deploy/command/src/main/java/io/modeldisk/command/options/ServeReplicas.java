@@ -15,16 +15,16 @@ public final class ServeReplicas {
     static final String DURABILITY = "replica";
 
     @Option(names = "--replicas", paramLabel = "N", defaultValue = "2",
-        description = "With --durability replica: the number of processes that keep this shard, with the primary. More processes "
-            + "wait until one of them ends.")
+        description = "With --durability replica: the number of processes that keep this shard, including the primary. Further "
+            + "processes wait until one of these ends.")
     private int replicas;
 
     @Option(names = "--replica-timeout", paramLabel = "TIME",
-        description = "The time within which a backup must apply records. A later backup no longer delays pushes, and must catch "
-            + "up before it can become the primary. Default: --coordinator-session.")
+        description = "The time within which a backup must apply records. A backup that needs longer no longer delays pushes, "
+            + "and must catch up before it can become the primary. Default: --coordinator-session.")
     private Duration timeout;
 
-    /** Returns the settings of a primary. {@code secrets}: those of the shard, or null. */
+    /** Returns the settings of a primary. {@code secrets} are the secrets of the shard, or null if it has none. */
     public BackupSettings settings(Duration session, Path socketDirectory, ChapSecrets secrets) {
         Arguments.require(replicas >= 2, "--replicas=" + replicas
             + " must be at least 2: the primary and a backup; without backups, give another --durability");

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import picocli.CommandLine.Option;
 
-/** The options for what survives the end of a shard. */
+/** The options that determine which data survives the end of a shard. */
 public final class ServeState {
     private static final String CHECKPOINT = "checkpoint";
     private static final String JOURNAL = "journal";
@@ -49,7 +49,7 @@ public final class ServeState {
     /**
      * Returns the settings of the journal; null if the shard has none.
      *
-     * @param coordinated whether a coordinator decides which process serves the shard
+     * @param coordinated true if a coordinator decides which process serves the shard
      */
     public JournalSettings journal(boolean coordinated) {
         boolean journal = mode().equals(JOURNAL);

@@ -13,7 +13,7 @@ public final class SocketDirectory {
             + "modeldisk in XDG_RUNTIME_DIR; without that variable /run/modeldisk for root, /tmp/modeldisk-UID for other users.")
     private Path directory;
 
-    /** Returns the directory for a shard, which creates it. */
+    /** Returns the directory for a shard. The shard creates the directory. */
     public Path directory() {
         return directory == null ? SocketPath.defaultDirectory() : directory;
     }
@@ -21,13 +21,13 @@ public final class SocketDirectory {
     /**
      * Returns the directory for a process that looks for the sockets of shards there.
      *
-     * @throws IOException if the user has named something else than a directory
+     * @throws IOException if the option names something that is not a directory
      */
     public Path existing() throws IOException {
         if (directory != null && !Files.isDirectory(directory)) {
             throw new IOException("--shm-directory " + directory + (Files.exists(directory)
                 ? " is not a directory"
-                : " does not exist; give the directory that `modeldisk serve` has, or leave the option out"));
+                : " does not exist; give the directory that `modeldisk serve` uses, or leave the option out"));
         }
         return directory();
     }

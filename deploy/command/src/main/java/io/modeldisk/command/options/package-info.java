@@ -1,5 +1,5 @@
 /**
- * Groups of options that several commands share, or that are a topic of {@code serve}. Each group checks its values, and turns
- * them into the settings of a module. The options of one command alone are in the class of the command.
+ * Groups of options that several commands share, or that belong to one topic of {@code serve}. Each group checks its values, and
+ * converts them to the settings of a module. All other options are in the class of their command.
  */
 package io.modeldisk.command.options;

@@ -14,13 +14,13 @@ import org.apache.logging.log4j.core.config.status.StatusConfiguration;
 import org.apache.logging.log4j.core.layout.PatternLayout;
 
 /**
- * The configuration of the log, which goes to the standard error output. It is no file, because Log4j takes more time to find,
- * parse and build a file's configuration than the rest of a command needs to start.
+ * The configuration of the log, which goes to the standard error output. The configuration is code and not a file, because Log4j
+ * needs more time to find and parse a file than the rest of a command needs to start.
  */
 public final class LogConfiguration extends AbstractConfiguration {
-    /** The variable with the level of the log. */
+    /** The environment variable that sets the level of the log. */
     public static final String LEVEL = "MODELDISK_LOG_LEVEL";
-    /** The variable with the level of the log lines of ZooKeeper and Curator. */
+    /** The environment variable that sets the level of the log lines of ZooKeeper and Curator. */
     public static final String ZOOKEEPER_LEVEL = "MODELDISK_ZOOKEEPER_LOG_LEVEL";
 
     private static final String PATTERN = "%d{HH:mm:ss.SSS} %-5level %msg%notEmpty{: %throwable{short.message}}%n";
@@ -43,11 +43,11 @@ public final class LogConfiguration extends AbstractConfiguration {
      */
     public static void install() {
         LogConfiguration configuration = new LogConfiguration();
-        // At status error, Log4j prints a stack trace if this machine has no name in the DNS.
+        // At level error of Log4j's own messages, Log4j prints a stack trace if this machine has no name in the DNS.
         new StatusConfiguration().withStatus(Level.FATAL).initialize();
         LoggerContext context = Configurator.initialize(configuration);
         if (context.getConfiguration() != configuration) {
-            // A class has created a logger before this call. Log4j has then started with its own configuration.
+            // A class created a logger before this call, so Log4j has started with its own configuration.
             context.reconfigure(configuration);
         }
     }
@@ -60,7 +60,7 @@ public final class LogConfiguration extends AbstractConfiguration {
         return level;
     }
 
-    /** Returns the layout of a line: with the message of an exception, but without its stack trace. */
+    /** Returns the layout of a line. The line contains the message of an exception, but not its stack trace. */
     static PatternLayout layout(Configuration configuration) {
         return PatternLayout.newBuilder().setPattern(PATTERN).setAlwaysWriteExceptions(false)
             .setConfiguration(configuration).build();
@@ -77,11 +77,11 @@ public final class LogConfiguration extends AbstractConfiguration {
         getRootLogger().setLevel(level);
         // At level info, DiSNI logs every object that it creates.
         limit("com.ibm.disni", Level.WARN);
-        // The log lines of modeldisk say what a user needs to know about ZooKeeper. The level off hides a stack trace for each
-        // attempt to connect.
+        // The log lines of modeldisk contain what a user needs to know about ZooKeeper. With level off, Curator does not log a
+        // stack trace for each attempt to connect.
         limit("org.apache.zookeeper", zookeeper);
         limit("org.apache.curator", curator);
-        // It reports an unknown host at each attempt. CoordinatorClient reports it once.
+        // StaticHostProvider logs an unknown host at each attempt to connect. CoordinatorClient logs it once.
         limit("org.apache.zookeeper.client.StaticHostProvider", curator);
     }
 

@@ -7,19 +7,20 @@ import java.util.concurrent.TimeUnit;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Ends the process of a shard that is of no use any more. */
+/** Ends the process of a shard that can no longer serve. */
 public final class ProcessEnd {
     private static final Logger LOG = LogManager.getLogger(ProcessEnd.class);
 
     private ProcessEnd() {}
 
     /**
-     * Ends the process as if it was killed, before a learner gets an error, so the learner waits for the next process, and a
-     * backup takes over. A stop in order would need what the shard has lost: the weights on a device, or the records.
+     * Ends the process as if it was killed, before a learner receives an error. The learners then wait for the next process, and
+     * a backup takes over. A normal stop is not possible, because it needs data that the shard has lost: the weights on a device,
+     * or the records.
      */
     public static void after(Throwable failure) {
         try {
-            // The log may hang, for example because nobody reads a pipe.
+            // This thread ends the process if the log hangs, for example because nobody reads a pipe.
             ThreadName.END.builder().start(ProcessEnd::halt);
             boolean ofDevice = failure instanceof DeviceException;
             LOG.error("{}; this process ends, and --durability says what survives",
@@ -35,7 +36,7 @@ public final class ProcessEnd {
         try {
             NanoClock.SYSTEM.sleep(1, TimeUnit.SECONDS);
         } catch (InterruptedException e) {
-            LOG.debug("nobody interrupts this thread", e);
+            LOG.debug("the thread that ends this process was interrupted", e);
         } finally {
             Runtime.getRuntime().halt(1);
         }

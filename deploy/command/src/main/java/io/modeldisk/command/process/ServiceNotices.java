@@ -12,13 +12,14 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Tells the service manager, such as systemd, when this process is ready, what it does, and that it makes progress. If no service
- * manager watches it, only prints the ready line. Thread-safe.
+ * Notifies the service manager, such as systemd, when this process is ready, what it does, and that it makes progress. Without a
+ * service manager, this class only prints the ready line. Thread-safe.
  */
 public final class ServiceNotices implements AutoCloseable {
     /**
-     * The variable that deploy/modeldisk sets for a mount in the background. The script prints the lines of this process, and
-     * exits when this process has detached from the terminal. Until then, this process writes its errors to the terminal.
+     * The environment variable that deploy/modeldisk sets for a mount in the background. The script prints the lines of this
+     * process, and exits when this process has detached from the terminal. Until then, this process writes its errors to the
+     * terminal.
      */
     public static final String IN_BACKGROUND = "MODELDISK_IN_BACKGROUND";
 
@@ -29,7 +30,7 @@ public final class ServiceNotices implements AutoCloseable {
     @FunctionalInterface
     public interface Work {
         /**
-         * Checks that the work makes progress. The call may wait as long as there is none.
+         * Checks that the work makes progress. The call is allowed to block while there is no progress.
          *
          * @return a few words about the progress
          * @throws IOException if there is no progress; after some time, the service manager then restarts this process
@@ -38,7 +39,7 @@ public final class ServiceNotices implements AutoCloseable {
     }
 
     /**
-     * Work with the line that announced it.
+     * Work, with the ready line that was printed for it.
      *
      * @param line the ready line
      * @param work the work; null if this process only waits, for example for another process
@@ -48,10 +49,10 @@ public final class ServiceNotices implements AutoCloseable {
     private final Optional<ServiceManager> manager;
     private final PeriodicThread thread;
     private volatile Announced announced;
-    /** True if the last check has failed. Used only by the thread. */
+    /** True if the last check has failed. Used only by {@link #thread}. */
     private boolean failing;
 
-    /** Creates the connection to a service manager. The first message is sent by {@link #ready}. */
+    /** Creates an object that notifies a service manager, if there is one. The first message is sent by {@link #ready}. */
     public ServiceNotices(Optional<ServiceManager> manager) {
         this.manager = manager;
         Duration half = manager.map(ServiceManager::watchdog).orElse(Duration.ZERO).dividedBy(2);
@@ -62,13 +63,13 @@ public final class ServiceNotices implements AutoCloseable {
         }
     }
 
-    /** Creates the connection to the service manager of this process, if it has one. */
+    /** Creates an object that notifies the service manager of this process, if there is one. */
     public static ServiceNotices ofThisProcess() {
         return new ServiceNotices(ServiceManager.ofThisProcess());
     }
 
     /**
-     * Prints the line, and tells the service manager that this process is ready.
+     * Prints the line, and notifies the service manager that this process is ready.
      *
      * @param line for example {@code ready: ...} or {@code standby: ...}
      * @param work the work that the service manager watches from now on; null for none
@@ -85,7 +86,7 @@ public final class ServiceNotices implements AutoCloseable {
         announced = new Announced(status, work);
     }
 
-    /** Sets other work with the same ready line; null for none. */
+    /** Replaces the work that the service manager watches, and keeps the ready line; null for no work. */
     public void work(Work work) {
         Announced before = announced;
         if (before != null) {
@@ -93,7 +94,7 @@ public final class ServiceNotices implements AutoCloseable {
         }
     }
 
-    /** Tells the service manager that this process stops. */
+    /** Notifies the service manager that this process stops. */
     public void stopping() {
         announced = null;
         send("STOPPING=1", "STATUS=stops");
@@ -111,7 +112,7 @@ public final class ServiceNotices implements AutoCloseable {
                 send("WATCHDOG=1", "STATUS=" + now.line() + progress);
             }
         } catch (IOException | RuntimeException e) {
-            // The work may have ended during the check. Then its failure says nothing about the work that follows.
+            // If this work was replaced during the check, its failure does not concern the new work.
             if (announced != now) {
                 return;
             }
@@ -130,7 +131,7 @@ public final class ServiceNotices implements AutoCloseable {
         try {
             manager.get().tell(assignments);
         } catch (IOException e) {
-            LOG.warn("the service manager does not get '{}': {}", assignments[0], e.getMessage());
+            LOG.warn("cannot send '{}' to the service manager: {}", assignments[0], e.getMessage());
         }
     }
 

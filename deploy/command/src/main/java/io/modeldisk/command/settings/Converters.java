@@ -28,7 +28,7 @@ public final class Converters {
             throw new TypeConversionException(
                 "the path '" + PeerText.printable(text) + "' has a character that the charset "
                     + System.getProperty("sun.jnu.encoding")
-                    + " of this process does not have; start it in a locale with UTF-8, such"
+                    + " of this process cannot encode; start it in a locale with UTF-8, such"
                     + " as LC_ALL=C.UTF-8");
         }
     }

@@ -6,13 +6,13 @@ import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** The commands and options that earlier versions had. Whoever still uses one is told what replaces it. */
+/** The commands and options that earlier versions had, and the messages that name their replacements. */
 public final class Removed {
-    private static final String ROUNDS = "--rounds is its name now";
+    private static final String ROUNDS = "it is now called --rounds";
     private static final String OUT = "--out FILE.json,FILE.png writes figures and charts";
-    private static final String MODEL = "--model BYTES:TIME has the size and the computation time";
-    private static final String FIXED = "it has no replacement, the value is fixed";
-    private static final String TUNING = "the file of --tuning has it, which `modeldisk tune` writes";
+    private static final String MODEL = "--model BYTES:TIME sets the size and the computation time";
+    private static final String FIXED = "it has no replacement, because the value is now fixed";
+    private static final String TUNING = "the file of --tuning sets it; `modeldisk tune` writes this file";
 
     /** The replacement of each command, such as {@code bench.micro}, and option, such as {@code bench.protocol.pairs}. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
@@ -29,8 +29,8 @@ public final class Removed {
             "copy the printed folder: cp -a \"$(modeldisk checkpoint ADDRESS)\" DIR"),
         Map.entry("serve.allow-initiator", "list the initiators in the lines 'peer' of the file of --secrets"),
         Map.entry("serve.replica-datamover",
-            "the records go over shared memory, RDMA or TCP, the first of them that --datamover of both processes has"),
-        Map.entry("doctor.secrets", "only --collect used it, which is removed too"),
+            "the records use the first of shared memory, RDMA and TCP that --datamover names in both processes"),
+        Map.entry("doctor.secrets", "only --collect used it, and --collect was removed too"),
         Map.entry("serve.max-logins", FIXED),
         Map.entry("serve.login-timeout", FIXED),
         Map.entry("serve.eager", TUNING),
@@ -39,9 +39,9 @@ public final class Removed {
         Map.entry("mount.queue-depth", TUNING),
         Map.entry("bench.micro", "`modeldisk bench protocol --measures latency,fan-in,mesh` measures the same"),
         Map.entry("bench.sessions", "`modeldisk bench protocol --measures sessions` measures the same"),
-        Map.entry("bench.start", "docs/measurements.md has the shell lines that measure starts"),
+        Map.entry("bench.start", "docs/measurements.md lists the shell commands that measure starts"),
         Map.entry("bench.protocol.pairs", ROUNDS),
-        Map.entry("bench.protocol.latency-sizes", "--sizes with --measures latency has the sizes"),
+        Map.entry("bench.protocol.latency-sizes", "use --sizes with --measures latency"),
         Map.entry("bench.protocol.json", OUT),
         Map.entry("bench.protocol.plot", OUT),
         Map.entry("bench.aggregator.pairs", ROUNDS),
@@ -50,7 +50,7 @@ public final class Removed {
         Map.entry("bench.aggregator.json", OUT),
         Map.entry("bench.mount.measures",
             "`modeldisk bench training --through mount,mapped` measures a learner's time"),
-        Map.entry("bench.mount.request-size", "--sizes is its name now"),
+        Map.entry("bench.mount.request-size", "it is now called --sizes"),
         Map.entry("bench.mount.queue-depth", "1 and 8 are always measured"),
         Map.entry("bench.mount.warm-up", FIXED),
         Map.entry("bench.mount.duration", FIXED),
@@ -65,14 +65,14 @@ public final class Removed {
         Map.entry("bench.training.warm-up", "--iterations sets the warm-up too"),
         Map.entry("bench.training.follower-period", "--followers N:wait is for followers that read nothing"),
         Map.entry("bench.training.repeat", ROUNDS),
-        Map.entry("bench.training.traces", "--out FILE.png has the timeline of each case"),
+        Map.entry("bench.training.traces", "--out FILE.png writes the timeline of each case"),
         Map.entry("bench.training.json", OUT),
         Map.entry("bench.training.plot", OUT),
-        Map.entry("bench.baseline.model-size", "`modeldisk bench protocol` tells the server the size"));
+        Map.entry("bench.baseline.model-size", "`modeldisk bench protocol` sends the size to the server"));
 
     private Removed() {}
 
-    /** Returns a sentence about the removed command or option among the unmatched arguments; empty if there is none. */
+    /** Returns a sentence about the first unmatched argument that is a removed command or option; empty if there is none. */
     public static Optional<String> sentence(UnmatchedArgumentException failure) {
         CommandSpec command = failure.getCommandLine().getCommandSpec();
         String prefix = command.qualifiedName(".").replaceFirst("^modeldisk\\.?", "");

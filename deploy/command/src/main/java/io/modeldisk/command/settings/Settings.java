@@ -37,9 +37,9 @@ public final class Settings implements IDefaultValueProvider {
     private static final String PREFIX = "MODELDISK_";
     private static final String SECRETS = "secrets";
     private static final String NO_SECRETS = "none";
-    /** Some editors write this character at the begin of a file. It would become a part of the first name. */
+    /** Some editors write this character at the start of a file. It would become a part of the first setting's name. */
     private static final char BYTE_ORDER_MARK = '\uFEFF';
-    /** The variables that belong to no option: for the settings file, the log, and the background process. */
+    /** The environment variables that belong to no option: for the settings file, the log, and the background process. */
     private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
         LogConfiguration.ZOOKEEPER_LEVEL, ServiceNotices.IN_BACKGROUND);
 
@@ -105,8 +105,8 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns the path of the credential {@code secrets} of a systemd service (systemd.exec(5), LoadCredential=). Returns null
-     * if there is none, or if its text is {@value #NO_SECRETS}: that is the credential of a unit whose administrator has none.
+     * Returns the path of the credential {@code secrets} of a systemd service (systemd.exec(5), LoadCredential=). Returns null if
+     * there is no such credential, or if its text is {@value #NO_SECRETS}, which the units of the Debian package set by default.
      */
     private static String credential() {
         String folder = System.getenv("CREDENTIALS_DIRECTORY");
@@ -121,12 +121,12 @@ public final class Settings implements IDefaultValueProvider {
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException e) {
-            // The command reads the file again, and its error has the reason.
+            // The command reads the file later, and the message of its failure contains the reason.
             return credential.toString();
         }
     }
 
-    /** Returns the names of the commands to which settings belong, of which some may not exist. */
+    /** Returns the names of the commands to which settings belong. There might be no command of such a name. */
     public Set<String> commands() {
         Stream<String> variables = System.getenv().keySet().stream().filter(name -> name.startsWith(PREFIX))
             .map(name -> name.substring(PREFIX.length()).toLowerCase(Locale.ROOT));
@@ -165,7 +165,8 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. Such a setting is no error.
+     * Returns whether a setting belongs to bench, tune or trace, and their module is not installed. Such a setting is not an
+     * error.
      */
     private static boolean belongsToAbsentCommand(CommandLine line, String key) {
         String command = command(key);
@@ -178,8 +179,8 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns the property name of an option or an argument, such as {@code serve.block-size}. The result is null if it
-     * cannot be set: for {@code --help}, and for an argument without a description key.
+     * Returns the property name of an option or an argument, such as {@code serve.block-size}. Returns null for what no setting
+     * can set: {@code --help}, and an argument without a description key.
      */
     public static String key(ArgSpec argument) {
         String name = switch (argument) {
