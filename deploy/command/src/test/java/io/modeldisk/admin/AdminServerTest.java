@@ -100,7 +100,7 @@ final class AdminServerTest {
         return new Socket(InetAddress.getLoopbackAddress(), URI.create(server.url()).getPort());
     }
 
-    /** Sends a request as it is, and returns the whole answer. */
+    /** Sends the text of a request unchanged, and returns the whole answer. */
     private static String raw(AdminServer server, String request) throws IOException {
         try (Socket socket = connect(server)) {
             socket.getOutputStream().write((request + "Connection: close\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -109,7 +109,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void healthIs200WithOneWordOr503WithTheReason() throws Exception {
+    void healthzAnswers200OrOtherwise503WithTheReason() throws Exception {
         AdminServer server = start(null);
 
         HttpResponse<String> healthy = get(server, "/healthz");
@@ -146,7 +146,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void failedPageIsAnError500AndTheServerContinues() throws Exception {
+    void failedPageIsAnsweredWith500AndTheServerContinues() throws Exception {
         AdminServer server = start(null, new AdminPage("/broken", "text/html", () -> {
             throw new IllegalStateException("for the test");
         }), new AdminPage("/error", "text/html", () -> {
@@ -168,7 +168,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void headHasTheStatusWithoutTheContent() throws Exception {
+    void headRequestReturnsTheStatusCodeWithoutContent() throws Exception {
         HttpResponse<String> answer = request(start(null), "HEAD", "/status");
 
         assertThat(answer.statusCode()).isEqualTo(200);
@@ -178,13 +178,13 @@ final class AdminServerTest {
     @ParameterizedTest
     @ValueSource(
         strings = {"attacker.example", "attacker.example:9326", "127.0.0.1.attacker.example", "localhost.example"})
-    void hostOfAnotherSiteIsRefusedWithoutAToken(String host) throws Exception {
+    void hostHeaderOfAnotherSiteIsRefusedWithoutAToken(String host) throws Exception {
         assertThat(raw(start(null), "GET /status HTTP/1.1\r\nHost: " + host + "\r\n")).startsWith("HTTP/1.1 403 ");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"127.0.0.1:9326", "localhost", "LOCALHOST:9326", "[::1]:9326"})
-    void hostThatIsAnAddressOrLocalhostIsAccepted(String host) throws Exception {
+    void hostHeaderWithAnAddressOrLocalhostIsAccepted(String host) throws Exception {
         assertThat(raw(start(null), "GET /status HTTP/1.1\r\nHost: " + host + "\r\n")).startsWith("HTTP/1.1 200 ");
     }
 
@@ -206,7 +206,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void healthWithoutTheTokenDoesNotContainTheReason() throws Exception {
+    void healthzWithoutTheTokenDoesNotContainTheReason() throws Exception {
         AdminServer server = start(token());
         obstacle = "the reason";
 
@@ -226,7 +226,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void portInUseIsRefusedWithTheAddress() throws Exception {
+    void messageNamesTheAddressThatIsInUse() throws Exception {
         InetSocketAddress used = new InetSocketAddress("127.0.0.1", URI.create(start(null).url()).getPort());
 
         assertThatThrownBy(() -> AdminServer.start(new AdminSettings(used, null, null), subject, List.of()))
@@ -235,7 +235,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void clientsThatDoNotSendTheirRequestAreDisconnectedAndOthersAreAnswered() throws Exception {
+    void slowClientsAreDisconnectedWhileOthersAreAnswered() throws Exception {
         AdminServer server = start(null);
         List<Socket> slow = new ArrayList<>();
         for (int i = 0; i < 16; i++) {
@@ -255,7 +255,7 @@ final class AdminServerTest {
     @ParameterizedTest
     @ValueSource(strings = {"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
         "GET /large HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer " + TOKEN + "\r\n\r\n", ""})
-    void healthIsAnsweredBesideAHundredIdleOrSlowConnections(String request) throws Exception {
+    void healthzIsAnsweredDespiteAHundredIdleOrSlowConnections(String request) throws Exception {
         byte[] large = new byte[8 << 20];
         AdminServer server = start(token(), new AdminPage("/large", "application/octet-stream", () -> large));
         for (int i = 0; i < 100; i++) {
@@ -269,7 +269,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void connectionEndsWithItsAnswer() throws Exception {
+    void connectionIsClosedAfterTheAnswer() throws Exception {
         AdminServer server = start(null);
         try (Socket socket = connect(server)) {
             socket.getOutputStream()
@@ -290,7 +290,7 @@ final class AdminServerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", "short", "0123456789 abcdef0123456789", "one-line-of-a-token\nand-a-second-line"})
-    void tokenThatIsNoLongLineIsRefused(String text) throws IOException {
+    void tokenMustBeOneLongLineWithoutSpaces(String text) throws IOException {
         Path file = secret("bad", text);
 
         assertThatThrownBy(() -> AdminToken.read(file)).isInstanceOf(IOException.class)

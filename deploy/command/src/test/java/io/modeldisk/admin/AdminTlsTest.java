@@ -127,7 +127,7 @@ final class AdminTlsTest {
     }
 
     @Test
-    void renewedCertificateIsReadAgainAfterItsModeWasMended() throws Exception {
+    void renewedCertificateIsReadAgainAfterItsFileModeWasCorrected() throws Exception {
         Identity first = identity("first", "EC");
         Identity renewed = identity("renewed", "EC");
         Path file = secret(first.certificatePem() + first.keyPem());
@@ -143,7 +143,7 @@ final class AdminTlsTest {
         assertThat(key.getKeyStore().getCertificate("admin")).isNotEqualTo(old);
     }
 
-    /** Changes a file, and its time too, because two changes may come within the resolution of the times of files. */
+    /** Changes a file, and sets a later modification time, because two changes can fall within the resolution of these times. */
     private static void change(Path file, String text) throws IOException {
         FileTime last = Files.getLastModifiedTime(file);
         Files.writeString(file, text);

@@ -58,7 +58,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void everyMetricOfAShardIsInTheTextOfItsProcess() {
+    void shardReportsAllItsMetrics() {
         ObjectNode shard = shard();
         fill(shard, Scope.SHARD);
         fill(shard.withObjectProperty("replication").putArray("backups").addObject().put("address", "a:1"),
@@ -70,7 +70,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void textOfAMountHasAllItsMetricsButNoMetricOfItsShards() {
+    void mountReportsItsOwnMetricsButNotThoseOfItsShards() {
         fill(shard(), Scope.SHARD);
         fillAll(Scope.MOUNT, Scope.ITERATION, Scope.FORECAST);
 
@@ -93,7 +93,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void numbersAreInBaseUnits() {
+    void metricsAreInBaseUnits() {
         ObjectNode mount = status.putObject("mount").put("learner", "l");
         StatusJson.put(mount, Metric.LAST_PUSH_MS, 1500);
         StatusJson.put(mount, Metric.PUSH_RATE, 2);
@@ -104,7 +104,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void flagIsOneIfItIsTrueOrHasAReason() {
+    void flagMetricIsOneIfTheFlagIsTrueOrAReason() {
         ObjectNode shard = shard();
         StatusJson.put(shard, Metric.SERVING, true);
         StatusJson.put(shard, Metric.CHECKPOINT_FAILED, "the disk is full");
@@ -116,7 +116,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void seriesOfALearnerEndsWhenItHasLeftAndBeginsAgainWhenItIsBack() {
+    void seriesOfALearnerExistsOnlyWhileTheLearnerTakesPart() {
         ObjectNode shard = shard();
         StatusJson.put(learner(shard, "stays"), Metric.LEARNER_PUSHES, 3L);
         StatusJson.put(learner(shard, "leaves"), Metric.LEARNER_PUSHES, 4L);

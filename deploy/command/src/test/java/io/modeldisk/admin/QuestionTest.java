@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 final class QuestionTest {
     @Test
-    void questionIsRepeatedAfterAnError() throws IOException {
+    void queryIsRepeatedAfterAnError() throws IOException {
         AtomicInteger asked = new AtomicInteger();
         Question<Integer> question = new Question<>("nobody answered", () -> {
             if (asked.incrementAndGet() == 1) {
@@ -26,7 +26,7 @@ final class QuestionTest {
     }
 
     @Test
-    void questionWithoutAnAnswerFailsInTimeAndIsNotAskedTwice() {
+    void unansweredQueryFailsAfterTheTimeLimitAndIsNotRepeated() {
         CountDownLatch end = new CountDownLatch(1);
         AtomicInteger asked = new AtomicInteger();
         Question<Integer> question = new Question<>("nobody answered", () -> {

@@ -31,7 +31,7 @@ final class ShardSubjectTest {
         subject.opened(server);
     }
 
-    /** Hangs as a thread does that waits for the lock of a block. Each status calls this method. */
+    /** Hangs like a thread that waits for the lock of a block. Each query of the status calls this method. */
     private boolean mayServe() {
         if (hangs && Thread.currentThread().getName().startsWith(ThreadName.QUESTION.of())) {
             stuck.incrementAndGet();
@@ -53,7 +53,7 @@ final class ShardSubjectTest {
     }
 
     @Test
-    void shardThatWorksIsHealthyAndHasAStatus() throws IOException {
+    void servingShardIsHealthyAndHasAStatus() throws IOException {
         assertThat(subject.obstacle()).isEqualTo("the shard starts");
         assertThat(subject.status()).isEmpty();
         open();
@@ -62,11 +62,11 @@ final class ShardSubjectTest {
     }
 
     @Test
-    void stuckStatusMakesTheShardUnhealthyAndDelaysNoClose() throws Exception {
+    void stuckStatusQueryMakesTheShardUnhealthyButDoesNotDelayItsClose() throws Exception {
         open();
         hangs = true;
         Thread reader = Thread.ofPlatform().daemon().start(subject::status);
-        await("a status is stuck", () -> stuck.get() > 0);
+        await("a query of the status is stuck", () -> stuck.get() > 0);
 
         assertThat(subject.obstacle()).startsWith("the shard did not answer").endsWith("within 3 s");
         assertThat(subject.status().at("/shards/error").asText()).startsWith("the shard did not answer");
@@ -78,7 +78,7 @@ final class ShardSubjectTest {
     }
 
     @Test
-    void serverThatIsClosedDoesNotMakeItsSuccessorUnhealthy() throws IOException {
+    void stuckQueryToAClosedServerDoesNotMakeItsSuccessorUnhealthy() throws IOException {
         open();
         hangs = true;
         assertThat(subject.obstacle()).isNotNull();

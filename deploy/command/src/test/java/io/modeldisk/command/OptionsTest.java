@@ -39,7 +39,7 @@ final class OptionsTest {
     }
 
     @Test
-    void commandOfTheArgumentsHasAllItsOptionsAndTheHelpListsAllCommands() throws IOException {
+    void commandLineForAnArgumentShowsTheSameHelpAsTheCompleteOne() throws IOException {
         CommandLine all = commandLine();
         for (String name : all.getSubcommands().keySet()) {
             CommandLine line = Main.commandLine("--version", name);
@@ -53,7 +53,7 @@ final class OptionsTest {
     @ParameterizedTest
     @ValueSource(strings = {"--exchange overlap", "--exchange sync", "--pull after-push", "--pull adaptive",
         "--on-rollback continue", "--learner l"})
-    void optionOfALearnerIsRefusedForAMountThatFollows(String option) throws IOException {
+    void optionForLearnersIsRefusedWithReadOnly(String option) throws IOException {
         StringWriter errors = new StringWriter();
         CommandLine line = commandLine().setErr(new PrintWriter(errors));
 

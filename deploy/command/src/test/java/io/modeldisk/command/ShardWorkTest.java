@@ -35,12 +35,12 @@ final class ShardWorkTest {
     }
 
     @Test
-    void startThatHangsIsNoProgress() throws IOException {
+    void startThatHangsIsReportedAfterTheTimeLimit() throws IOException {
         assertStartIsBounded();
     }
 
     @Test
-    void serverThatIsClosedIsNoProgressAfterSomeTime() throws IOException {
+    void closedServerIsReportedAfterTheTimeLimit() throws IOException {
         server = launch();
         assertThat(work.check()).isEqualTo("version 0, round 0, 0 learners");
         server.close();

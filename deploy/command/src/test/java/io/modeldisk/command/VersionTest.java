@@ -21,9 +21,9 @@ class VersionTest {
             .contains("protocol " + ModelFacts.PROTOCOL + ", checkpoints of format 1, journals of format 1");
     }
 
-    /** The coordinator refuses a process whose options differ from those of the model; the message has both values. */
+    /** The coordinator refuses a process whose options differ from those of the model; the message contains both values. */
     @Test
-    void versionOfTheProtocolIsAmongTheOptionsThatAllProcessesOfAModelHaveInCommon() {
+    void allProcessesOfAModelMustHaveTheSameVersionOfTheProtocol() {
         ModelFacts facts = new ModelFacts("m", 4096, 4096, 0, 1, "sgd:lr=1", "asp", 1, "zeros");
         assertThat(ServeCoordination.options(facts)).containsEntry("version of the protocol", "" + ModelFacts.PROTOCOL);
     }

@@ -49,7 +49,7 @@ final class DoctorTest {
         assertThat(of(report, "rxe0 port 1 GID 1").message()).contains("ffff:0a09:0001", "RoCE v2");
     }
 
-    /** A defect of a machine that prevents a mount over tcp, with a part of the doctor's message. */
+    /** A defect of a machine that prevents a mount over tcp, with a part of the message in which the doctor reports it. */
     enum Defect {
         OLD_JAVA("Java", "install Java 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
             "--enable-native-access", machine -> machine.mayCallNative = false), NO_VECTOR_API("Vector API",
@@ -100,7 +100,7 @@ final class DoctorTest {
         assertThat(of(examine(machine), "mounting").message()).isEqualTo("root may mount");
     }
 
-    /** A defect of a machine that prevents a mount over iser, with a part of the doctor's message. */
+    /** A defect of a machine that prevents a mount over iser, with a part of the message in which the doctor reports it. */
     enum RdmaDefect {
         NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
             "rxe0 port 1", "the port state is 1: DOWN",
@@ -136,7 +136,7 @@ final class DoctorTest {
     }
 
     @Test
-    void gpuIsDescribed() {
+    void doctorDescribesTheGpu() {
         Report report = examine(new FakeMachine().withGpu());
 
         assertThat(of(report, "driver").message()).isEqualTo("CUDA 12.6, kernel module 580.159.04");
@@ -147,7 +147,7 @@ final class DoctorTest {
     }
 
     @Test
-    void driverWithoutAFileOfTheKernelHasAnUnknownVersion() {
+    void versionOfTheDriverIsUnknownWithoutItsFileInProc() {
         FakeMachine machine = new FakeMachine().withGpu();
         machine.files.keySet().removeIf(file -> file.contains("nvidia"));
         Report report = examine(machine);
@@ -173,7 +173,7 @@ final class DoctorTest {
         "true, false, false, , WARNING, 'does not reach the memory: refused; pushes over iser go through pinned host memory'",
         "true, false, true, peer memory, OK, 'by peer memory; the driver has no dma-buf, nvidia_peermem is loaded'",
         "false, true, true, dma-buf, OK, 'by dma-buf; the driver has dma-buf, nvidia_peermem is loaded'"})
-    void doctorSaysWhetherRdmaDevicesCanAccessTheGpu(
+    void doctorReportsWhetherRdmaDevicesCanAccessTheGpu(
         boolean rdma, boolean dmaBuf, boolean peerMemory, String way, State state, String message) {
         FakeMachine machine = FakeMachine.withRdma().withGpu();
         machine.gpuDirect = new GpuDirectTrial(way, way == null ? "refused" : null);

@@ -7,11 +7,11 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The weights that follow from the gradients of all learners. Of a dropped gradient, each logical block has either its value or
- * nothing. Which ones have it is found from the weights.
+ * Computes the weights that follow from the gradients of all learners, and compares the weights of the shards with them. The
+ * shards may have applied any logical blocks of a dropped gradient. The weights show which blocks they have applied.
  */
 final class ExpectedWeights {
-    /** A gradient that was dropped, and the round that it has for its learner, from 0. */
+    /** A dropped gradient, with the number of its bytes that the weights certainly contain, and that they possibly contain. */
     private static final class DroppedGradient {
         private final Gradient gradient;
         private long countedBytes;
@@ -27,8 +27,8 @@ final class ExpectedWeights {
     private final List<DroppedGradient> dropped = new ArrayList<>();
 
     /**
-     * @param histories the gradients of each learner, in their order
-     * @param means whether a round applies the mean of its gradients instead of their sum
+     * @param histories the gradients of each learner, in the order in which the learner wrote them
+     * @param means true if a round applies the mean of its gradients; false if it applies their sum
      */
     ExpectedWeights(List<List<Gradient>> histories, boolean means) {
         this.means = means;
@@ -39,7 +39,7 @@ final class ExpectedWeights {
         }
     }
 
-    /** Checks the weights of a logical block. */
+    /** Checks the weight of a logical block, in which all weights are equal. */
     void check(int logicalBlock, float weight) {
         List<Integer> explanations = new ArrayList<>();
         for (int subset = 0; subset < 1 << dropped.size(); subset++) {
@@ -48,7 +48,7 @@ final class ExpectedWeights {
             }
         }
         assertThat(explanations)
-            .as("the weights %s of logical block %d; without the dropped gradients %s", weight, logicalBlock,
+            .as("the weight %s of logical block %d, which is %s without the dropped gradients", weight, logicalBlock,
                 weight(logicalBlock, 0))
             .isNotEmpty();
         for (int i = 0; i < dropped.size(); i++) {
@@ -91,7 +91,10 @@ final class ExpectedWeights {
         throw new AssertionError(gradient);
     }
 
-    /** Checks the bytes of the dropped gradients that the weights have. Called after all logical blocks were checked. */
+    /**
+     * Checks that the weights contain as many bytes of each dropped gradient as its drop has reported. Must be called after
+     * {@link #check} for all logical blocks.
+     */
     void checkDropped() {
         for (DroppedGradient each : dropped) {
             assertThat(each.gradient.acceptedBytes()).as("the accepted bytes of %s", each.gradient)

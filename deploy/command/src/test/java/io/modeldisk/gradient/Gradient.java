@@ -3,27 +3,32 @@ package io.modeldisk.gradient;
 import java.util.SplittableRandom;
 
 /**
- * A gradient of one learner, and what has become of it. All values of a logical block are equal, so a part of the gradient in the
- * weights shows. The values are positive multiples of 6: sums and the means of 2 or 3 learners are exact in float32.
+ * A gradient of one learner, and its fate. All values of a logical block are equal, so the weights show if only a part of a block
+ * was applied. The values are positive multiples of 6, so that sums, and means over 2 or 3 learners, are exact in float32.
  */
 final class Gradient {
-    /** A gradient, as its learner knows it. */
+    /** The effect of a gradient on the weights, as far as its learner can know the effect. */
     enum Fate {
-        /** The learner does not know it yet. */
+        /** The effect is not known yet. */
         OPEN,
-        /** The shards have the whole gradient. */
+        /** The shards have applied the whole gradient. */
         COUNTED,
-        /** The learner has its round, without a gradient. */
+        /** The gradient uses a round of the learner, but the shards have left the gradient out, because it is not finite. */
         LEFT_OUT,
-        /** The learner has dropped the gradient: the shards have {@link #acceptedBytes} of it. */
+        /**
+         * The learner has dropped the gradient. It uses a round, in which the shards have applied {@link #acceptedBytes} of it.
+         */
         DROPPED,
-        /** The shards have nothing of it, and the next gradient has its round. */
+        /** The shards have applied nothing of the gradient, and the next gradient uses its round. */
         NOTHING
     }
 
-    /** Keeps the sum of all gradients of a test below 2^24. */
+    /** The limit of the values of a float32 gradient, divided by 6. It keeps the sum of all gradients of a test below 2^24. */
     static final int FLOAT32_VALUES = 1 << 15;
-    /** Keeps each value below 2^8, so bfloat16 has it. */
+    /**
+     * The limit of the values of a bfloat16 gradient, divided by 6. It keeps each value below 2^8, so each value is exact in
+     * bfloat16.
+     */
     static final int BFLOAT16_VALUES = 43;
 
     final int number;
@@ -49,7 +54,7 @@ final class Gradient {
         return from <= logicalBlock && logicalBlock < end;
     }
 
-    /** Returns the value of the elements in a logical block; 0 if the gradient does not have the block. */
+    /** Returns the value of the elements in a logical block; 0 if the gradient does not contain the block. */
     float value(int logicalBlock) {
         return has(logicalBlock) ? 6f * new SplittableRandom(seed + logicalBlock).nextInt(1, values) : 0;
     }

@@ -4,11 +4,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Trains random jobs, and compares the weights with a model in memory. A gradient counts whole or not at all; one that its
- * learner has dropped counts in the bytes that the drop has reported. Afterwards, all blocks of all shards are in the same round.
+ * Trains random jobs, and compares the weights with a model in memory. A gradient must count as a whole or not at all. Of a
+ * dropped gradient, exactly the bytes that the drop has reported must count. After the training, all blocks of all shards must be
+ * in the same round.
  *
- * <p>The property {@code gradients.runs} is the number of jobs, {@code gradients.seed} is the seed of the first one. A seed
- * determines the job and what its learners do, but not the order in which the threads run.
+ * <p>The property {@code gradients.runs} is the number of jobs, and {@code gradients.seed} is the seed of the first job. A seed
+ * determines the job and the actions of its learners, but not the order in which the threads run.
  */
 @Timeout(20_000)
 final class GradientLawTest {
@@ -16,7 +17,7 @@ final class GradientLawTest {
     private static final long SEED = Long.getLong("gradients.seed", 1);
 
     @Test
-    void gradientCountsWholeOrNotAtAllAndOnce() throws Exception {
+    void gradientCountsOnceAsAWholeOrNotAtAll() throws Exception {
         for (long seed = SEED; seed < SEED + RUNS; seed++) {
             try (RandomJob job = new RandomJob(Scenario.random(seed))) {
                 try {

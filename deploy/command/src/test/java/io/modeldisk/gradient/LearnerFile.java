@@ -13,7 +13,7 @@ import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.SplittableRandom;
 
-/** The two ways in which a learner reads weights and writes gradients. */
+/** Reads weights and writes gradients for a learner, through the file of a mount or in mapped buffers. */
 final class LearnerFile implements AutoCloseable {
     /** The ways in which a learner uses its exchange. */
     enum Way {
@@ -73,7 +73,7 @@ final class LearnerFile implements AutoCloseable {
         return gradient.from * LogicalBlock.BYTES;
     }
 
-    /** Writes a gradient to where the learner computes now. */
+    /** Writes a gradient to the buffer in which the learner computes now. */
     void write(Gradient gradient) throws IOException {
         byte[] bytes = bytes(gradient);
         switch (way) {
@@ -83,13 +83,13 @@ final class LearnerFile implements AutoCloseable {
         }
     }
 
-    /** Replaces the gradient that the last fsync has begun to push with overlap. */
+    /** With overlap, overwrites the gradient whose push the last fsync has begun. */
     void writeToOtherSet(Gradient gradient) throws IOException {
         byte[] bytes = bytes(gradient);
         Memories.copy(bytes, 0, exchange.buffer(1 - exchange.activeSet(), true, Cancellation.NONE), 0, bytes.length);
     }
 
-    /** Writes in two pieces that may divide a logical block, in any order. */
+    /** Writes a gradient in two pieces, in random order. The boundary of the pieces can be within a logical block. */
     private void writePieces(byte[] bytes, int start) throws IOException {
         int cut = random.nextInt(bytes.length / dtype.bytes()) * dtype.bytes();
         boolean first = random.nextBoolean();
@@ -105,7 +105,7 @@ final class LearnerFile implements AutoCloseable {
         }
     }
 
-    /** Reads a part of the weights, or waits for them. */
+    /** Reads a part of the weights from the file, or waits for the weights in the mapped buffers. */
     void read() throws IOException {
         if (way == Way.FILE) {
             exchange.read(0, Math.min(sizeBytes, 4096), request());
@@ -123,7 +123,7 @@ final class LearnerFile implements AutoCloseable {
 
             @Override
             public void reply(DataMemory weights, long offset, int lengthBytes) {
-                // The last weights of the job are compared, not those of each read.
+                // The weights that a read returns are not checked. Only the final weights of the job are checked.
                 weights.slab(0).get(ValueLayout.JAVA_BYTE, offset);
             }
         };

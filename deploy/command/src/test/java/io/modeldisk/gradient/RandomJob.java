@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /** The shards and learners of a {@link Scenario}. */
 final class RandomJob implements AutoCloseable {
-    /** Most of the time to start a shard is that for the memory of its buffers. */
+    /** The size of a shard's buffers. It is small, because a shard spends most of its start on the allocation of this memory. */
     private static final int BUFFER_BYTES = 24 << 20;
     private static final int MAX_CONNECTIONS = 24;
     private static final int MAX_BREAKS = 6;
@@ -43,7 +43,7 @@ final class RandomJob implements AutoCloseable {
     private final List<ParameterServer> servers = new ArrayList<>();
     private final List<NetworkPath> paths = new ArrayList<>();
     private final List<RandomLearner> learners = new ArrayList<>();
-    /** One thread, so a path is cut first and mended then, also if both are due at once. */
+    /** The timer has only one thread, so a path is cut before it is restored, even if both are due at the same time. */
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final ExecutorService threads = Executors.newCachedThreadPool();
     private final AtomicInteger breaksLeft = new AtomicInteger();
@@ -164,12 +164,12 @@ final class RandomJob implements AutoCloseable {
             nonFinite += shard.path("nonFinitePushes").asLong();
         }
         if (scenario.isCalm()) {
-            assertThat(nonFinite).as("the gradients that the shards count as not finite").isEqualTo(learners.stream()
+            assertThat(nonFinite).as("the number of gradients that the shards count as not finite").isEqualTo(learners.stream()
                 .flatMap(learner -> learner.history().stream()).filter(gradient -> !gradient.finite).count());
         }
     }
 
-    /** Returns what happened, for the message of a failed test. */
+    /** Returns the actions of the learners, for the message of a failed test. */
     String describe() {
         StringBuilder text = new StringBuilder(scenario.toString());
         for (RandomLearner learner : learners) {

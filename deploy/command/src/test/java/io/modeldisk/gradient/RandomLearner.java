@@ -31,8 +31,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A learner that pushes a gradient in each round, and does random things after a failed fsync: it repeats the fsync, drops the
- * gradient, or tries to replace it. It records what it knows about each gradient, and fails if a call fails without a reason.
+ * A learner that pushes a gradient in each round, and reacts randomly to a failed fsync: it repeats the fsync, drops the
+ * gradient, or tries to replace the gradient. It records the fate of each gradient, and fails the test if a call fails for a
+ * reason that the scenario does not contain.
  */
 final class RandomLearner implements AutoCloseable {
     private static final int MAX_DROPS = 2;
@@ -68,7 +69,7 @@ final class RandomLearner implements AutoCloseable {
         trace.add(way + (overlaps ? " overlap" : " sync"));
     }
 
-    /** Joins the job. All learners join before the first one trains, so all have the same rounds. */
+    /** Joins the job. All learners join before the first learner trains, so all learners take part in the same rounds. */
     void join() throws IOException {
         if (file.way == Way.MAPPED) {
             exchange.prepareMapped(Cancellation.NONE);
@@ -88,7 +89,7 @@ final class RandomLearner implements AutoCloseable {
         return String.join("\n  ", trace);
     }
 
-    /** Trains until all rounds of the job have a gradient, or are known to have none. */
+    /** Trains until each round of the job has a gradient whose fate is known. */
     void train() throws Exception {
         while (true) {
             while (rounds() + (pushing == null ? 0 : 1) < scenario.rounds()) {
@@ -132,7 +133,10 @@ final class RandomLearner implements AutoCloseable {
         return gradient;
     }
 
-    /** Returns a gradient for the same blocks. Writes of other blocks would add to the first gradient. */
+    /**
+     * Returns a gradient that replaces another gradient. It has the same blocks, because blocks of the replaced gradient that are
+     * not overwritten would also be pushed.
+     */
     private Gradient instead(Gradient gradient) {
         return next(gradient.from, gradient.end, true);
     }
@@ -149,7 +153,10 @@ final class RandomLearner implements AutoCloseable {
         }
     }
 
-    /** Calls fsync, and cancels it at a random time. Returns the failure; null if it has succeeded. */
+    /**
+     * Calls fsync. If {@code interrupts} is true, the call is cancelled at a random time. Returns the failure; null if fsync
+     * succeeds.
+     */
     private IOException fsync(boolean interrupts) {
         Cancellation cancellation = interrupts ? new Cancellation() : Cancellation.NONE;
         Future<?> cancelling = null;
@@ -207,7 +214,8 @@ final class RandomLearner implements AutoCloseable {
         checkExpected(failure);
         return switch (random.nextInt(6)) {
             case 0 -> {
-                // Replaces bytes by the same bytes. A learner must not touch a mapped gradient that an fsync may push.
+                // Overwrites the gradient with the same bytes. A learner must not write to a mapped gradient that an fsync might
+                // push.
                 if (file.way == Way.FILE || overlaps) {
                     file.write(gradient);
                 }
@@ -236,7 +244,10 @@ final class RandomLearner implements AutoCloseable {
         return null;
     }
 
-    /** With overlap, the gradient of a failed fsync is not begun: the failure is that of the previous gradient. */
+    /**
+     * Replaces the gradient of a failed fsync with overlap. The push of this gradient has not begun, because the failure is that
+     * of the previous gradient's push.
+     */
     private Gradient replaceUnbegun(Gradient gradient) throws IOException {
         gradient.becomes(Fate.NOTHING);
         Gradient other = instead(gradient);
@@ -245,7 +256,10 @@ final class RandomLearner implements AutoCloseable {
         return other;
     }
 
-    /** Pushes another gradient instead of one that may have begun. It is refused, or the shards have nothing of the first. */
+    /**
+     * Tries to push another gradient instead of a gradient whose push might have begun. Either the other gradient is refused, or
+     * the shards have applied nothing of the first gradient.
+     */
     private Gradient replace(Gradient gradient) throws IOException {
         if (file.way != Way.FILE && lastCancelled) {
             return gradient;
@@ -266,7 +280,7 @@ final class RandomLearner implements AutoCloseable {
         return failure == null ? succeeded(other) : failed(other, failure);
     }
 
-    /** Changes the mapped gradient that the last successful fsync has begun to push, after its push has failed. */
+    /** Overwrites the mapped gradient whose push the last successful fsync has begun, after this push has failed. */
     private Gradient replacePushing(Gradient gradient) throws IOException {
         if (lastCancelled) {
             return gradient;
@@ -319,7 +333,7 @@ final class RandomLearner implements AutoCloseable {
         return result[0];
     }
 
-    /** Records what a drop has reported about the gradient that may have begun. */
+    /** Records the report of a drop about the gradient whose push might have begun. */
     private void dropped(Gradient begun, Dropped report) {
         long bytes = report.acceptedBytes() + report.leftOutBytes();
         if (bytes == 0) {
@@ -348,7 +362,8 @@ final class RandomLearner implements AutoCloseable {
         } catch (IOException e) {
             trace.add("flush: " + e);
             if (isRefusal(e)) {
-                // A close may be that of any descriptor, so the next fsync reports the refusal too.
+                // The close of any descriptor flushes the exchange, and might not belong to the writer. The next fsync thus
+                // reports the refusal again.
                 IOException again = fsync(false);
                 while (!isRefusal(again)) {
                     checkExpected(again);
@@ -364,7 +379,7 @@ final class RandomLearner implements AutoCloseable {
             pushing = pushing.fate() == Fate.OPEN ? pushing : null;
             return;
         }
-        // Nothing was written, so this fsync only repeats the push.
+        // Nothing was written since the last fsync, so this fsync only repeats the push.
         IOException failure = fsync(false);
         if (failure == null) {
             succeeded(null);
@@ -392,7 +407,7 @@ final class RandomLearner implements AutoCloseable {
         }
     }
 
-    /** Throws a failure for which the job has no reason. */
+    /** Throws the failure unless the scenario contains its reason. */
     private void checkExpected(IOException failure) throws IOException {
         if (scenario.interrupts() && failure instanceof CancelledException) {
             return;

@@ -10,11 +10,11 @@ import java.util.SplittableRandom;
  * A random job.
  *
  * @param waitTimeout the time that a call waits for other learners
- * @param pauses whether learners pause so long that others wait in vain
+ * @param pauses whether learners pause for so long that calls of other learners time out
  * @param interrupts whether calls are cancelled
  * @param cuts whether connections are lost
  * @param reconnectTimeout the time that a call tries to reach a lost shard
- * @param parts whether a gradient is only a part of the model, so the blocks have different rounds
+ * @param parts whether a gradient covers only a part of the model, so the blocks are in different rounds
  * @param nonFiniteShare the share of the gradients that are not finite
  * @param dtype the type of the gradients, float32 or bfloat16
  */
@@ -49,7 +49,7 @@ record Scenario(long seed, int learners, int shards, int blockBytes, int sizeByt
             narrow ? ValueType.BFLOAT16 : ValueType.FLOAT32);
     }
 
-    /** The number of logical blocks of a gradient. The last one may be short. */
+    /** The number of logical blocks of a gradient. The last block can be shorter than the others. */
     int logicalBlocks() {
         return Math.ceilDiv(gradientBytes(), LogicalBlock.BYTES);
     }
@@ -58,7 +58,7 @@ record Scenario(long seed, int learners, int shards, int blockBytes, int sizeByt
         return sizeBytes / dtype.widening();
     }
 
-    /** True if no call may fail, except for a gradient that is not finite. */
+    /** True if no call is allowed to fail, except for a gradient that is not finite. */
     boolean isCalm() {
         return !pauses && !interrupts && !cuts;
     }

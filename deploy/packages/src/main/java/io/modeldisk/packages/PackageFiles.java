@@ -12,7 +12,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Help.Ansi;
 import picocli.CommandLine.Model.CommandSpec;
 
-/** Writes the manual pages and the completion of bash into the file tree of the package. */
+/** Writes the manual pages and the bash completion into the file tree of the package. */
 public final class PackageFiles {
     /** The width of the text of a manual page on a terminal with 80 columns. */
     private static final int WIDTH = 78;
@@ -41,7 +41,10 @@ public final class PackageFiles {
         }
     }
 
-    /** Returns the manual page of a command in the language of man(7): its help text, whose lines stay as they are. */
+    /**
+     * Returns the manual page of a command in the language of man(7). It contains the help text of the command, with the same
+     * lines.
+     */
     private static String page(CommandLine command, String version) {
         CommandSpec spec = command.getCommandSpec();
         String name = spec.qualifiedName("-");

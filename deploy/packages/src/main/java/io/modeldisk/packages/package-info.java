@@ -1,2 +1,4 @@
-/** Generates the manual pages and the completion of the package from picocli's model of the commands. Runs only in the build. */
+/**
+ * Generates the manual pages and the bash completion of the package from picocli's model of the commands. Runs only in the build.
+ */
 package io.modeldisk.packages;

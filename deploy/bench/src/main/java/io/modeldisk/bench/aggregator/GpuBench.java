@@ -31,14 +31,14 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Measures the blocks of a shard on a GPU, as a shard uses them, beside the copies of the GPU. */
+/** Measures the throughput of a shard's blocks on a GPU, and for comparison the throughput of the GPU's own copies. */
 public final class GpuBench {
     private static final List<Integer> BLOCK_BYTES = List.of(4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20);
     private static final long COPY_BYTES = 32L << 20;
     private static final long RUN_MS = 50;
     /** The bytes of memory traffic for each byte copied: one is read and one is written. */
     private static final int TRAFFIC_OF_A_COPY = 2;
-    /** The name of an emulated device contains this. Its speed means nothing. */
+    /** A part of the name of every emulated device. The speed of such a device means nothing. */
     private static final String EMULATED = "(emulated";
     private static final long EMULATED_BYTES = 4L << 20;
     private static final float VALUE = 0.5f;
@@ -80,11 +80,9 @@ public final class GpuBench {
             Report report = new Report("aggregator on a device").fact("device", fullName)
                 .fact("emulated", emulated).fact("foldBytesPerByte", traffic);
             Table table = report.table("blocks", specification + " on " + fullName
-                + "\nFolds read and write " + traffic
-                + " bytes of the device for each byte of gradient, and its copies "
-                + TRAFFIC_OF_A_COPY
-                + "; these bytes count.\nPushes go through pinned memory of the host; bytes of gradient"
-                + " count.", "block");
+                + "\nfolds and device copies: the bytes of device memory that are read and written count, which are " + traffic
+                + " for each byte of gradient and " + TRAFFIC_OF_A_COPY
+                + " for each copied byte.\npushes: the bytes of gradient count; they go through pinned host memory.", "block");
             Turns turns = new Turns(emulated ? 1 : rounds, emulated ? 0 : RUN_MS);
             for (int blockBytes : BLOCK_BYTES) {
                 Progress.show("blocks of " + ByteSize.exact(blockBytes));
@@ -115,7 +113,10 @@ public final class GpuBench {
         }
     }
 
-    /** The copies have a context of their own, so they are measured before the blocks, and not in turn with them. */
+    /**
+     * Measures the copies of the GPU. They use a separate CUDA context, so they are measured before the blocks, and not in turn
+     * with the blocks.
+     */
     private static Map<String, List<Measured>> copies(Turns turns, Device device, long bytes, int blockBytes)
         throws IOException {
         try (CudaDevice opened = CudaDevice.open(device.number(), 3 * COPY_BYTES)) {
@@ -136,7 +137,7 @@ public final class GpuBench {
                 gradient.set(ValueLayout.JAVA_FLOAT, at, VALUE);
             }
             long stateBytes = LogicalBlock.in(blockBytes) * aggregator.stateBytesPerLogicalBlock();
-            // All blocks begin with the same state of zeros, so they share the memory of the host.
+            // The aggregator state of all blocks begins as zeros, so all blocks can read it from the same host memory.
             MemorySegment state = stateBytes == 0 ? MemorySegment.NULL : arena.allocate(stateBytes, LogicalBlock.BYTES);
             try (DeviceBlocks model = device.open(new DeviceShape(bytes, blockBytes, aggregator, true, 0,
                 List.of(arena.allocate(bytes, LogicalBlock.BYTES)), _ -> state, NanoClock.SYSTEM, "bench"))) {
@@ -171,7 +172,10 @@ public final class GpuBench {
         return Measured.of(count, System.nanoTime() - begun);
     }
 
-    /** Copies as many bytes as a number of blocks: on the device in large pieces, or from the host in blocks. */
+    /**
+     * Copies the bytes of {@code count} blocks: within the device in large pieces, or from the host to the device one block at a
+     * time.
+     */
     private Measured copied(long count, int blockBytes, boolean fromHost) {
         long begun = System.nanoTime();
         long piece = fromHost ? blockBytes : Math.min(COPY_BYTES, count * blockBytes);

@@ -38,7 +38,7 @@ public final class BaselineClient implements Requester {
     /**
      * Connects to a {@link BaselineServer}.
      *
-     * @param modelBytes the size of the model that the server shall have, a multiple of 4096
+     * @param modelBytes the size of the model that the server allocates for this client, a multiple of 4096
      * @param bufferBytes the size of the memory for the requests in flight, in each direction
      * @param gradientBytes the size of the gradient; at least {@code bufferBytes} are allocated
      */

@@ -156,7 +156,7 @@ public final class BaselineServer implements AutoCloseable {
         }
     }
 
-    /** Stops listening. Does not free the memory of the model, since a connection may still use that memory. */
+    /** Stops listening. Does not free the memory of the model, because a connection might still use that memory. */
     @Override
     public void close() throws IOException {
         listener.close();

@@ -17,8 +17,8 @@ import picocli.CommandLine.Option;
             + "with two functions of a C program (gcc -O3 -march=native -fno-math-errno): the same optimizer as a loop, or sgd, "
             + "and memcpy.",
         "With --device, measures the aggregator on a GPU instead, as a shard uses it, with blocks of 4 KiB to 1 MiB: folds in "
-            + "device memory, beside the device's own copies, and pushes through pinned host memory, beside copies "
-            + "to the device alone."})
+            + "device memory, compared with copies within the device, and pushes through pinned host memory, compared with "
+            + "plain copies to the device."})
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long BYTES = 512L << 20;
 

@@ -19,7 +19,10 @@ import picocli.CommandLine.Parameters;
     description = {
         "Measures modeldisk on this machine, in turn with baselines without modeldisk."})
 public final class BenchCommand implements Subcommand {
-    /** Runs a node of the mesh that {@code bench protocol} measures. Its gRPC server is the baseline of one shard too. */
+    /**
+     * Runs a node of the mesh that {@code bench protocol} measures. The gRPC server of a node is also the baseline for the
+     * measures of one shard.
+     */
     @Command(name = "node", hidden = true, description = {"Runs a node of `bench protocol`."})
     int node(
         @Parameters(paramLabel = "HOST:PORT") String listen, @Parameters(paramLabel = "BYTES") long modelBytes)

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
     description = {
         "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a "
             + "known size, and sleep for the computation time of the model. The command starts the shards on loopback, "
-            + "each in its own process. The charts have the timeline of the last iterations: when each learner computed, "
+            + "each in its own process. The charts show a timeline of the last iterations: when each learner computed, "
             + "waited, pushed and pulled.",
         "The models have the sizes (1 MB is 10^6 bytes) and computation times of Xue et al. 2018, table 1: AlexNet "
             + "(176.42 MB, 7.61 ms), Inception-v3 (92.90 MB, 68.32 ms), VGGNet-16 (512.32 MB, 30.92 ms), LSTM (35.93 "
@@ -59,7 +59,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
     private List<String> datamovers;
 
     @Option(names = "--iterations", paramLabel = "N", defaultValue = "60",
-        description = "The number of measured iterations. A third as many come before them and do not count.")
+        description = "The number of measured iterations. A third of this number of iterations run before them as a warm-up.")
     private int iterations;
 
     @Option(names = "--consistency", paramLabel = "MODE", defaultValue = "asp",

@@ -23,12 +23,12 @@ import picocli.CommandLine.Parameters;
         "Files that end in .json are traces of mounts: DIR/trace.json, or a copy of it. The chart shows "
             + "when each learner computed, stalled, pushed, delayed its pull and pulled. If the traces are from several "
             + "machines, their clocks must be synchronized. Perfetto (ui.perfetto.dev) shows all iterations of such a file.",
-        "Other files have a JSON object on each line, with the numbers seconds, and accuracy (0 to 1) or gigabytesPerSecond. "
+        "Other files contain a JSON object on each line, with the numbers seconds, and accuracy (0 to 1) or gigabytesPerSecond. "
             + "A file whose name begins with floor is drawn as a dashed line."},
     footer = {"", "Examples:", "  modeldisk trace /mnt/learner-1/trace.json /mnt/learner-2/trace.json",
         "  modeldisk trace learner-1.jsonl learner-2.jsonl --out accuracy"})
 public final class TraceCommand implements Callable<Integer>, Subcommand {
-    /** Earlier versions had a subcommand for each kind of file. */
+    /** The subcommands of earlier versions, one for each kind of file. */
     private static final Set<String> KINDS = Set.of("timeline", "accuracy", "bandwidth");
 
     @Parameters(paramLabel = "FILE", arity = "1..*", description = "The trace or the figures of one learner.")

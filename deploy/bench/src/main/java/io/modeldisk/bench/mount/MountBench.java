@@ -50,7 +50,7 @@ public final class MountBench {
     private static final double WARM_UP_GROWTH = 1.1;
     /** The longest warm-up of a variant. */
     private static final Duration WARM_UP = Duration.ofSeconds(12);
-    /** With 1, a thread sends one request at a time. */
+    /** The numbers of requests in flight. With 1, a thread sends one request at a time. */
     private static final List<Integer> QUEUE_DEPTHS = List.of(1, 8);
     private static final List<Direction> CALLS = List.of(Direction.PUSH, Direction.PULL);
 
@@ -104,7 +104,7 @@ public final class MountBench {
         }
         Table table = report.fact("modelBytes", MODEL_BYTES).table("requests", PlainText.format("""
             A file of %s. file: a file of the same binding that moves no data. NAME: a mount over this datamover.
-            NAME / series: divided by 1 / (1 / file + 1 / protocol NAME), since each byte passes both.\
+            NAME / series: NAME divided by 1 / (1 / file + 1 / protocol NAME), because each byte passes both.\
             """, ByteSize.format(MODEL_BYTES)), "binding", "call", "in flight", "size");
         try (Closing opened = new Closing()) {
             Path folder = opened.folder();
@@ -148,8 +148,8 @@ public final class MountBench {
     }
 
     /**
-     * Runs turns of writes and reads, of the smallest and of the largest size, until a turn is hardly faster than the turns
-     * before. The compilers of the processes need several seconds.
+     * Runs writes and reads of the smallest and of the largest size in turns, until a turn is hardly faster than the previous
+     * turns. The JIT compilers of the processes need several seconds.
      */
     private void warmUp(Run variant) throws IOException {
         List<Load> loads = new ArrayList<>();
@@ -207,7 +207,7 @@ public final class MountBench {
             "--ioengine=" + (load.queueDepth() == 1 ? "psync" : "libaio"), "--iodepth=" + load.queueDepth(),
             "--bs=" + load.requestBytes(), "--rw=" + call(load), "--time_based", "--runtime=" + runMs + "ms",
             "--zero_buffers=1", "--allow_file_create=0", "--overwrite=1", "--output-format=json");
-        // fio may print warnings before the JSON document.
+        // fio sometimes prints warnings before the JSON document.
         JsonNode result = JSON.readTree(output.substring(output.indexOf('{')));
         return result.at("/jobs/0/" + call(load) + "/bw_bytes").asDouble() / SECOND_NS;
     }

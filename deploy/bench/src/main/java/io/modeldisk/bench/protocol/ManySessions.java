@@ -26,19 +26,22 @@ import java.util.concurrent.TimeUnit;
 /** Measures many sessions that push to and pull from one shard over TCP at the same time. All pushed gradients are zero. */
 public final class ManySessions {
     private static final int QUEUE_DEPTH = 2;
-    /** The number of requests that a session pushes before it pulls as many. */
+    /** The number of requests in a burst. A session sends a burst of pushes and a burst of pulls in turn. */
     private static final int BURST = 8;
-    /** One stopped reader for so many sessions, and at least one. */
+    /** The number of measured sessions for each stopped reader. At least one stopped reader is opened. */
     private static final int SESSIONS_OF_A_STOPPED_READER = 8;
     private static final double MEBI = 1 << 20;
 
     private ManySessions() {}
 
-    /** Measures the numbers of sessions of a plan with the first aggregator, each without and with stopped readers. */
+    /**
+     * Measures each number of sessions in a plan, without and with stopped readers. The shard has the first aggregator of the
+     * plan.
+     */
     static void measure(ProtocolPlan plan, Report report) throws IOException {
         Table table = report.table("sessions",
-            "Sessions on one shard, each pushes and pulls in turn; stopped readers are more"
-                + " sessions that request weights and do not read them",
+            "Sessions on one shard, each of which pushes and pulls in turn; stopped readers are additional sessions that "
+                + "request weights and do not read them",
             "sessions", "stopped readers", "request");
         for (int count : plan.clientsOf(Measure.SESSIONS)) {
             int readers = Math.max(1, count / SESSIONS_OF_A_STOPPED_READER);
@@ -46,7 +49,7 @@ public final class ManySessions {
                 plan.modelBytes(), plan.datamovers(), count + readers)) {
                 for (int bytes : plan.sizesOf(Measure.SESSIONS)) {
                     for (int stopped : new int[]{0, readers}) {
-                        Progress.show(count + " sessions beside " + stopped + " stopped readers");
+                        Progress.show(count + " sessions and " + stopped + " stopped readers");
                         long before = shard.residentBytes();
                         long runNs = TimeUnit.MILLISECONDS.toNanos(plan.runMs(Measure.SESSIONS));
                         Samples all = Measured.gigabytesPerSecond(
@@ -66,7 +69,7 @@ public final class ManySessions {
     }
 
     /**
-     * Runs sessions at the same time. Returns the requests of each session, and their time.
+     * Runs sessions at the same time. Returns the number of requests of each session, and the time that they took.
      *
      * @param stoppedReaders the number of additional sessions, which request weights and do not read them
      * @param requests the number of requests of each session, a multiple of 16

@@ -25,12 +25,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
 
-/** Fully connected nodes, each with a shard and a {@link MeshNode}, which have their own processes. */
+/** Fully connected nodes. Each node consists of a shard and a {@link MeshNode}, which run in separate processes. */
 final class Mesh {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final long MOST_NODE_BYTES = 64 << 20;
     private static final long WARM_UP_REQUESTS = 32;
-    /** One session over each datamover, and those that read the facts of the model. */
+    /**
+     * The number of sessions that a node opens on each shard: one over each datamover, and those that read the facts of the
+     * model.
+     */
     private static final int SESSIONS_OF_A_PEER = 5;
     private static final double MICROS_A_MILLI = 1e3;
 
@@ -40,7 +43,7 @@ final class Mesh {
 
     private Mesh() {}
 
-    /** The size of the weights of each shard and of each gRPC server, which has them on the heap. */
+    /** The size of the weights of each shard and of each gRPC server. A gRPC server keeps its weights on the heap. */
     static long nodeBytes(ProtocolPlan plan) {
         return Math.min(MOST_NODE_BYTES, plan.modelBytes());
     }
@@ -51,11 +54,11 @@ final class Mesh {
             Long.toString(nodeBytes(plan)));
     }
 
-    /** Measures the numbers of nodes of a plan. */
+    /** Measures each number of nodes in a plan. */
     static void measure(ProtocolPlan plan, Report report) throws IOException {
         Table table = report.table("mesh",
-            "Fully connected nodes, each sends one request at a time to every other node: for"
-                + " each node, medians in turn",
+            "Fully connected nodes, each of which sends one request at a time to every other node; medians for one node, "
+                + "measured in turn",
             "nodes", "direction", "request");
         List<String> datamovers = plan.datamovers().present().stream().map(Route.Preference::toString).toList();
         List<String> names = new ArrayList<>(datamovers);

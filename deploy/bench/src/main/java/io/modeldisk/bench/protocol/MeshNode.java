@@ -24,10 +24,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The process of one node of a mesh, with a gRPC server, and clients of the servers and shards of the other nodes. The shard of
- * the node has its own process, as in a training job. Each line of the standard input is an order of {@link Mesh}, and each line
- * of the standard output the answer. The process ends with its input. During a measurement, only the shards or only the gRPC
- * servers receive requests.
+ * The process of one node of a mesh. It contains a gRPC server, and clients that connect to the gRPC servers and shards of the
+ * other nodes. The shard of the node has its own process, as in a training job. Each line of the standard input is an order from
+ * {@link Mesh}, and each line of the standard output is the answer to an order. The process ends when its standard input ends.
+ * During a measurement, only the shards or only the gRPC servers receive requests.
  */
 public final class MeshNode implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
@@ -73,7 +73,7 @@ public final class MeshNode implements AutoCloseable {
         return grpc.localAddress();
     }
 
-    /** Follows the orders in the standard input until it ends. */
+    /** Executes the orders from the standard input until the input ends. */
     public void run(PrintStream answers) throws IOException {
         BufferedReader orders = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = orders.readLine(); line != null; line = orders.readLine()) {

@@ -202,14 +202,18 @@ public final class ProtocolBench {
         if (load.direction().pushes() && shard.facts().aggregator().startsWith("sgd:")) {
             variants.put(SOCKETS_WITH_SGD, run(load, each -> sockets.move(each, true)));
         }
-        // One thread does the work of one direction.
+        // The memory baseline has only one thread, so it cannot push and pull at the same time.
         if (alone != null && load.direction() != Direction.BOTH) {
             variants.put(THREAD, run(load, alone::move));
         }
         return variants;
     }
 
-    /** Divides each session by the sockets, shm also by the thread that bounds it, and other sessions by the first one. */
+    /**
+     * Adds ratios to a row. The throughput of each session is divided by that of the sockets. The throughput of shm is also
+     * divided by that of one thread, which is its upper bound. All sessions except the first are also divided by the first
+     * session.
+     */
     private static void addRatios(Table.Row row, List<String> sessions) {
         for (String session : sessions) {
             for (String baseline : List.of(SOCKETS, THREAD)) {
@@ -266,7 +270,9 @@ public final class ProtocolBench {
         void run(Direction direction, int bytes) throws IOException;
     }
 
-    /** Repeats requests for 32 times the duration of a run, but for at most 10 s. gRPC needs this time. */
+    /**
+     * Repeats requests for 32 times the duration of a run, but for at most 10 s. gRPC needs this time to reach its full speed.
+     */
     static void warmUp(long runMs, WarmUp requests) throws IOException {
         long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(Math.min(10_000, 32 * runMs));
         while (System.nanoTime() - end < 0) {

@@ -19,9 +19,9 @@ import java.util.Set;
 /**
  * The plan of {@code bench protocol}.
  *
- * @param measures what is measured
- * @param sizes the sizes of requests; empty for those of each measure
- * @param clients the numbers of clients, nodes or sessions; empty for those of each measure
+ * @param measures the measures to run
+ * @param sizes the sizes of requests; empty for the default sizes of each measure
+ * @param clients the numbers of clients, nodes or sessions; empty for the default numbers of each measure
  * @param queueDepths the maximum numbers of requests in flight of one session, in each direction
  * @param gradientBytes the size of the gradient; 0 for one buffer for each request in flight
  * @param directions the directions of the throughput
@@ -29,7 +29,7 @@ import java.util.Set;
  * @param datamovers the datamovers, measured in turn
  * @param durabilities the durabilities, measured one after another with each aggregator
  * @param rounds the number of measurements of each variant
- * @param duration the approximate duration of a measurement; null for that of each measure
+ * @param duration the approximate duration of a measurement; null for the default duration of each measure
  * @param modelBytes the size of the model, which should be larger than the processor's caches
  * @param running a shard that is already running; null to start shards
  * @param baseline the address of the baseline server of a running shard
@@ -49,7 +49,7 @@ public record ProtocolPlan(
         THROUGHPUT(List.of(4 * KIB, 32 * KIB, 256 * KIB, MIB, 4 * MIB), List.of(), Duration.ofMillis(250)),
         /** The time from the start to the completion of one request. */
         LATENCY(List.of(2, 64, 512, 4 * KIB, 32 * KIB, 256 * KIB, MIB, 8 * MIB), List.of(), Duration.ofMillis(250)),
-        /** The requests of many clients of one server, each with one request in flight. */
+        /** The requests per second that one server answers to many clients, each with one request in flight. */
         FAN_IN(List.of(4 * KIB), List.of(4, 8, 16, 32, 64), Duration.ofMillis(250)),
         /** Transfers between nodes that are servers and clients of each other. */
         MESH(List.of(2 * MIB, 4 * MIB, 8 * MIB), List.of(4), Duration.ofMillis(250)),

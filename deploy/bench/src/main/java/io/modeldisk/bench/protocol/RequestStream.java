@@ -18,8 +18,8 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 
 /**
- * Sends the requests of a load. Keeps the session's queue full until all requests have been sent. A stream may be used once, by
- * one thread.
+ * Sends the requests of a load. Keeps the session's queue full until all requests have been sent. A stream can be used only once,
+ * by one thread.
  */
 final class RequestStream implements IoRequest.Completion {
     static final int TRAIN_LUN = 0;
@@ -49,7 +49,7 @@ final class RequestStream implements IoRequest.Completion {
         // A request addresses whole logical blocks, even if the load needs only a part of a block.
         this.stepBytes = (load.requestBytes() + BLOCK - 1) & -BLOCK;
         this.walk = new Offsets(facts.bytesOfShard(), stepBytes, load.direction().ways() == 2 && push);
-        // A single stream may fill the session's queue. Two streams share the queue, and each fills half of the slots.
+        // A single stream can fill the session's queue. Two streams share the queue, and each fills half of the slots.
         this.alone = load.direction().ways() == 1;
         this.room = new Semaphore(alone ? 0 : load.queueDepth());
         this.offsetOfSlot = new long[load.queueDepth() * load.direction().ways()];

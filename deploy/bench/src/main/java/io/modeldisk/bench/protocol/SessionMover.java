@@ -22,7 +22,7 @@ import java.util.concurrent.Callable;
 import org.HdrHistogram.Histogram;
 
 /**
- * A mover that uses one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
+ * Moves data over one session with LUN 0 of one shard. Each slot of the session's queue has its own memory for pulled weights.
  * All pushed gradients are zero, so an aggregator such as sgd does not change the weights.
  */
 public final class SessionMover implements Requester {

@@ -39,7 +39,7 @@ final class StoppedReader implements AutoCloseable {
     /**
      * Logs in, stops reading, and requests weights.
      *
-     * @param memory {@link #REQUEST_BYTES} bytes for the weights, which all readers may share
+     * @param memory {@link #REQUEST_BYTES} bytes of memory for the weights; all readers can share this memory
      */
     static StoppedReader open(BenchShard shard, DataMemory memory, String name) throws IOException {
         StoppedReader reader = new StoppedReader(IscsiSession.login(new SessionContext()
@@ -91,7 +91,7 @@ final class StoppedReader implements AutoCloseable {
         }
     }
 
-    /** Reads again, and logs out. */
+    /** Resumes reading, and logs out. */
     @Override
     public void close() {
         over.countDown();

@@ -67,7 +67,7 @@ public final class ChartFile {
         });
     }
 
-    /** Passes each chart with its place. Returns the size of all. */
+    /** Calls {@code each} with each chart and its position. Returns the size of the area that all charts cover. */
     private static Dimension place(List<? extends Chart<?, ?>> charts, BiConsumer<Chart<?, ?>, Point> each) {
         Point at = new Point();
         Dimension size = new Dimension();
@@ -90,7 +90,10 @@ public final class ChartFile {
         }
     }
 
-    /** Java reports a missing font, and a library of the system that its native code needs, as the last of some causes. */
+    /**
+     * Returns an exception whose message contains the innermost cause of a failure, because there Java names the missing font or
+     * the missing system library.
+     */
     static IOException noText(Throwable failure) {
         Throwable cause = failure;
         while (cause.getCause() != null) {

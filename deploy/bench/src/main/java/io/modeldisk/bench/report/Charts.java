@@ -20,14 +20,14 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
 
 /** Creates the charts of tables. */
 public final class Charts {
-    /** The width of a chart. A row has two charts, or one of twice this width. */
+    /** The width of a chart. A row contains two charts, or one chart of twice this width. */
     public static final int WIDTH = 520;
 
     private static final int HEIGHT = 340;
     private static final double HEADROOM = 1.08;
-    /** The plot leaves a margin, so the lowest number of the y axis stays visible. */
+    /** The part of the plot area that the curves use. The margin around them keeps the lowest number of the y axis visible. */
     private static final double PLOT_CONTENT = 0.98;
-    /** An axis is logarithmic if the largest figure is so many times the smallest one. */
+    /** An axis is logarithmic if the largest figure is more than this multiple of the smallest figure. */
     private static final double MANY_TIMES = 20;
     private static final Color[] COLOURS = {
         new Color(0x1F77B4), new Color(0xD95F02), new Color(0x1B9E77), new Color(0x7570B3), new Color(0x8A8F98)};
@@ -56,9 +56,10 @@ public final class Charts {
     }
 
     /**
-     * Returns the line charts of a table. The x axis is one of its keys, and each combination of the other keys is a chart.
+     * Returns the line charts of a table. The x axis shows one of the table's keys, and there is a chart for each combination of
+     * the other keys.
      *
-     * @param columns the lines, all in one unit; those of baselines are dashed
+     * @param columns the columns that are drawn as lines, all in the same unit; the lines of baselines are dashed
      */
     public static List<CategoryChart> lines(Table table, String xKey, List<String> columns) {
         Map<String, List<Table.Row>> parts = new LinkedHashMap<>();
@@ -72,7 +73,7 @@ public final class Charts {
         return charts;
     }
 
-    /** A number says little without the name of its key. */
+    /** Returns the value of a key. The name of the key follows a number, because the number alone would not be clear. */
     private static String labelled(String key, Table.Row row) {
         String value = row.key(key);
         return Character.isDigit(value.charAt(0)) ? value + " " + key : value;
@@ -128,7 +129,10 @@ public final class Charts {
         return chart;
     }
 
-    /** Starts the y axis at zero, or makes it logarithmic, from one power of ten to another. */
+    /**
+     * Starts the y axis at zero, or if the figures differ by a large factor, makes the axis logarithmic and ends it at powers of
+     * ten.
+     */
     private static void scale(CategoryChart chart) {
         double[] figures = chart.getSeriesMap().values().stream().flatMap(series -> series.getYData().stream())
             .mapToDouble(Number::doubleValue).toArray();

@@ -30,13 +30,16 @@ public final class Report {
         this.benchmark = benchmark;
     }
 
-    /** Adds what the whole benchmark has in common, such as the size of the model. Only the JSON has it. */
+    /** Adds a value that applies to the whole benchmark, such as the size of the model. Only the JSON contains such values. */
     public Report fact(String name, Object value) {
         facts.put(name, value);
         return this;
     }
 
-    /** Adds a table with a title for readers, and the name of its member in the JSON. */
+    /**
+     * Adds a table. {@code title} is the title above the table in the text, and {@code name} is the name of the table in the
+     * JSON.
+     */
     public Table table(String name, String title, String... keys) {
         Table table = new Table(name, title, keys);
         tables.add(table);
@@ -61,8 +64,8 @@ public final class Report {
     }
 
     /**
-     * Writes the report to a file. A file whose name ends in .json has all figures and a description of the machine, and one that
-     * ends in .svg or .png has the charts.
+     * Writes the report to a file. A file whose name ends in .json contains all figures and a description of the machine. A file
+     * whose name ends in .svg or .png contains the charts.
      *
      * @throws IOException if the file cannot be written, or if Java cannot draw text on this machine
      */

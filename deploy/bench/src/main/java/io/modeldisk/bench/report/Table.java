@@ -15,8 +15,8 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Measured figures. The keys of a row say what was measured, such as the direction and the size of a request. Each column has a
- * name and a unit. A row may lack columns. Not thread-safe.
+ * A table of measured figures. The keys of a row identify what was measured, such as the direction and the size of a request.
+ * Each column has a name and a unit. A row can have no figure in some columns. Not thread-safe.
  */
 public final class Table {
     private static final String GAP = "  ";
@@ -51,14 +51,14 @@ public final class Table {
             return this;
         }
 
-        /** Adds the ratio of two columns, for each turn. */
+        /** Adds the ratio of the figures in two columns. The ratio is computed for each turn. */
         public Row ratio(String numerator, String denominator) {
             numerators.add(numerator);
             denominators.add(denominator);
             return put(numerator + " / " + denominator, Unit.RATIO, figure(numerator).over(figure(denominator)));
         }
 
-        /** Returns the figure in a column; null if the row lacks it. */
+        /** Returns the figure in a column; null if the row has no figure there. */
         public Samples figure(String column) {
             return figures.get(column);
         }
@@ -104,7 +104,7 @@ public final class Table {
         return columns.get(column);
     }
 
-    /** Returns whether other columns are divided by this one, and this one by none. */
+    /** Returns whether a column is a baseline: other columns are divided by it, and it is not divided by any column. */
     boolean isBaseline(String column) {
         return denominators.contains(column) && !numerators.contains(column);
     }
@@ -132,7 +132,10 @@ public final class Table {
         }
     }
 
-    /** Returns the table as text: keys, figures, and then ratios, and an empty line before another first key. */
+    /**
+     * Returns the table as text. The keys come first, then the figures, then the ratios. An empty line separates rows whose first
+     * keys differ.
+     */
     @Override
     public String toString() {
         List<List<String>> lines = new ArrayList<>();

@@ -16,7 +16,7 @@ public enum Unit {
     MEBIBYTES("MiB", "%.1f"),
     /** A figure without a unit. */
     NUMBER("", "%.2f"),
-    /** A figure divided by another one of the same turn. Tables show its spread too. */
+    /** A figure divided by another figure of the same turn. Tables also show the minimum and the maximum. */
     RATIO("", "%.2f");
 
     private static final double SLOW = 0.1;
@@ -41,7 +41,7 @@ public enum Unit {
             : format(samples.median());
     }
 
-    /** A throughput below 0.1 GB/s, such as over an emulated RDMA device, has more decimals. */
+    /** Formats a value. A throughput below 0.1 GB/s, such as over an emulated RDMA device, has more decimals. */
     private String format(double value) {
         boolean slow = this == GIGABYTES_PER_SECOND && value > 0 && value < SLOW;
         return PlainText.format(slow ? "%.4f" : format, value);

@@ -35,7 +35,7 @@ public final class BenchShard implements AutoCloseable {
     public static final String LOOPBACK = "127.0.0.1";
 
     private static final String MODEL = "bench";
-    /** The period of checkpoints: they are not measured here. */
+    /** The period of checkpoints. It is so long that no checkpoint falls into a measurement. */
     private static final String NEVER = "24h";
     private static final int CHUNK_BYTES = 1 << 20;
     /**

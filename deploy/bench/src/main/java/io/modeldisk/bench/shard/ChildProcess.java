@@ -38,8 +38,8 @@ public final class ChildProcess implements AutoCloseable {
     }
 
     /**
-     * Starts a child process. Waits for its ready line, or for the line by which a shard says that it is a backup. The child
-     * inherits the standard error of this process.
+     * Starts a child process. Waits for its ready line, or for the line that announces a backup of a shard. The child inherits
+     * the standard error of this process.
      *
      * @throws IOException if the child exits before it is ready
      */
@@ -94,7 +94,7 @@ public final class ChildProcess implements AutoCloseable {
     /**
      * The address in the ready line, {@code HOST:PORT}.
      *
-     * @throws IllegalStateException if the line has no address, because the child listens on none
+     * @throws IllegalStateException if the line contains no address, because the child does not listen
      */
     public String address() {
         Matcher ready = READY.matcher(readyLine);

@@ -40,7 +40,10 @@ public final class Closing implements AutoCloseable {
         return folder;
     }
 
-    /** Closes all resources. If some cannot be closed, closes the others and then fails for the first one. */
+    /**
+     * Closes all resources. If a resource cannot be closed, the others are closed nevertheless, and then an exception reports the
+     * first failure.
+     */
     @Override
     public void close() throws IOException {
         IOException failed = null;

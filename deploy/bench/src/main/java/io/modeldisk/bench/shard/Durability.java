@@ -4,16 +4,16 @@ import java.util.Locale;
 
 /** The durability of a shard that a benchmark starts: the values of {@code serve --durability}. */
 public enum Durability {
-    /** Nothing. */
+    /** No data survives the end of a shard. */
     MEMORY,
-    /** The newest checkpoint. */
+    /** The newest checkpoint survives the end of a shard. */
     CHECKPOINT,
-    /** All acknowledged pushes, on disk. */
+    /** All acknowledged pushes survive the end of a shard, on disk. */
     JOURNAL,
-    /** All acknowledged pushes, in a second process. */
+    /** All acknowledged pushes survive the end of a shard, in a second process. */
     REPLICA;
 
-    /** Returns the label of a measurement with this durability: the name alone if the shards keep nothing. */
+    /** Returns the label of a measurement with this durability: only the name for {@link #MEMORY}. */
     public String label(String name) {
         return this == MEMORY ? name : name + ", " + this;
     }

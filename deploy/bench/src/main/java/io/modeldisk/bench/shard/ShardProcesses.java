@@ -40,7 +40,7 @@ public final class ShardProcesses implements AutoCloseable {
     /**
      * Starts the shards, and waits until all are ready and their backups are in sync.
      *
-     * @param checkpointEvery the period of checkpoints, which checkpoints and journals need
+     * @param checkpointEvery the period of checkpoints, which has an effect only with checkpoints and journals
      * @param count the number of shards
      * @param options the options of {@code serve}, except those of the shard number and the durability
      */
@@ -136,7 +136,7 @@ public final class ShardProcesses implements AutoCloseable {
      */
     @Override
     public void close() {
-        // The backups end before the primaries, so none becomes a primary.
+        // The backups end before the primaries, so no backup becomes a primary.
         backups.forEach(ChildProcess::close);
         shards.forEach(ChildProcess::close);
         try {

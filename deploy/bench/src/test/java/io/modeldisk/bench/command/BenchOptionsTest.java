@@ -76,7 +76,7 @@ final class BenchOptionsTest {
         "--sizes,5000,must be a multiple of 4096", "--sizes,5m,from 4096 to 4194304",
         "--rounds,0,must be from 1 to 1000"})
     void optionOfBenchMountOutsideItsRangeIsRefused(String option, String value, String words) {
-        // The libraries of the other binding are not on the class path.
+        // Only the binding kernel is on the class path of this test.
         BenchMountCommand command = option.equals("--binding")
             ? parse(new BenchMountCommand(), option, value)
             : parse(new BenchMountCommand(), option, value, "--binding", "kernel");

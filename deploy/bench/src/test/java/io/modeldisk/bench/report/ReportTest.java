@@ -33,7 +33,7 @@ final class ReportTest {
     }
 
     @Test
-    void tableHasMediansWithUnitsAndRatiosWithTheirSpread() {
+    void tableShowsMediansWithUnitsAndRatiosWithTheirSpread() {
         report.note("iser is not measured: there is no RDMA device");
 
         assertThat(report.text()).isEqualTo("""
@@ -55,7 +55,7 @@ final class ReportTest {
     }
 
     @Test
-    void jsonHasAllFiguresOfEachRowAndTheMachine() throws IOException {
+    void jsonContainsTheFiguresOfEachRowAndTheMachine() throws IOException {
         Path json = directory.resolve("figures.json");
 
         report.write(json);
@@ -73,7 +73,7 @@ final class ReportTest {
     }
 
     @Test
-    void chartsHaveTheFormatOfTheFileExtensionAndALineForEachColumn() throws IOException {
+    void chartFileHasTheFormatOfItsExtension() throws IOException {
         report.charts(Charts.lines(table, "request", table.columns(Unit.GIGABYTES_PER_SECOND)));
         report.charts(List.of(Charts.bars(table, "bars", "tcp")));
         Path svg = directory.resolve("charts.svg");

@@ -27,7 +27,7 @@ final class TraceTest {
     }
 
     @Test
-    void timelineHasThePhasesOfEachLearner() throws IOException {
+    void timelineShowsThePhasesOfEachLearner() throws IOException {
         XYChart chart = new Timeline().add("1", trace("a", "compute")).add("2", trace("b", "compute")).chart();
 
         assertThat(chart.getTitle()).contains("model digits, exchange overlap");
@@ -38,13 +38,13 @@ final class TraceTest {
     @ParameterizedTest
     @CsvSource({"hello,'x.json is not a trace of a mount, since it is not JSON'",
         "{},'x.json is not a trace of a mount, since it has no traceEvents'"})
-    void fileThatIsNoTraceIsNamed(String text, String message) {
+    void messageNamesTheFileThatIsNotATrace(String text, String message) {
         assertThatThrownBy(() -> new Timeline().add("x.json", text.getBytes(StandardCharsets.UTF_8)))
             .isInstanceOf(IOException.class).hasMessage(message);
     }
 
     @Test
-    void traceWithoutIterationsIsNamed() {
+    void messageNamesTheTraceWithoutIterations() {
         assertThatThrownBy(() -> new Timeline().add("x.json", trace("a", "pull"))).isInstanceOf(IOException.class)
             .hasMessage("x.json has no iterations: the learner has not called fsync yet");
     }
@@ -68,7 +68,7 @@ final class TraceTest {
     }
 
     @Test
-    void accuraciesAreFromZeroToOne() throws IOException {
+    void axisOfAccuraciesEndsAtOne() throws IOException {
         XYChart chart = Curves.chart(List.of(file("learner-1.jsonl",
             "{\"iteration\": 1, \"seconds\": 0, \"accuracy\": 0.25}")));
 

@@ -28,7 +28,7 @@ final class ModelPageTest {
     }
 
     @Test
-    void pageHasNoDataAndLoadsOnlyFilesOfThisServer() {
+    void pageLoadsOnlyFilesOfThisServer() {
         Pattern.compile("(?:href|src)=\"([^\"]*)\"").matcher(content("/")).results()
             .forEach(reference -> assertThat(pages).containsKey("/" + reference.group(1)));
         String all = content("/") + content("/page.css")
@@ -37,7 +37,7 @@ final class ModelPageTest {
     }
 
     @Test
-    void scriptSetsTextsOnlyAsText() {
+    void scriptsNeverInsertTextAsHtml() {
         assertThat(content("/page.js") + content("/model.js")).doesNotContain("innerHTML", "outerHTML",
             "insertAdjacentHTML", "document.write",
             "eval(", "new Function", "DOMParser");
@@ -45,7 +45,7 @@ final class ModelPageTest {
             .doesNotContain("<style", " style=", " onclick=").doesNotContainPattern("<script(?! src=)");
     }
 
-    /** WCAG 2.2, success criterion 1.4.3: the contrast of a text is at least 4.5. */
+    /** WCAG 2.2, success criterion 1.4.3: the contrast between a text and its background is at least 4.5. */
     @ParameterizedTest
     @CsvSource({"0, light", "1, dark"})
     void textsHaveEnoughContrast(int theme, String name) {
@@ -80,7 +80,7 @@ final class ModelPageTest {
     }
 
     @Test
-    void jsonHasTheNameOfALearnerAsItIs() {
+    void jsonContainsTheNameOfALearnerUnchanged() {
         overview.shard(0, _ -> OverviewTest.report(0, "{'learners':[{'learner':'" + SCRIPT + "'}]}"));
         assertThat(pages.get("/model.json").contentType()).isEqualTo("application/json");
         Await.await("the shard has answered",

@@ -23,7 +23,7 @@ final class OverviewTest {
     private final ManualClock clock = new ManualClock();
     private final Overview overview = new Overview(clock, "a test", 2);
 
-    /** Returns a report from a shard of the model {@code m}, which has two shards. {@code status} has ' instead of ". */
+    /** Returns a report from a shard of the model {@code m}, which has two shards. In {@code status}, ' stands for ". */
     static ShardReport report(int shard, String status) throws IOException {
         return new ShardReport(new ModelFacts("m", 8 << 20, 1 << 18, shard, 2, "sum", "bsp", 2, "zeros"),
             JSON.readTree(status.replace('\'', '"')));
@@ -42,7 +42,7 @@ final class OverviewTest {
     }
 
     @Test
-    void shardThatHangsDelaysNoOther() {
+    void hangingShardDelaysNoOtherShard() {
         CountDownLatch hang = new CountDownLatch(1);
         AtomicInteger reads = new AtomicInteger();
         try (Overview both = overview.with(hang::countDown)) {
@@ -66,10 +66,10 @@ final class OverviewTest {
     }
 
     @Test
-    void requestBeginsAtMostOneReadOfAShard() {
+    void eachRequestBeginsAtMostOneReadOfAShard() {
         AtomicInteger reads = new AtomicInteger();
         overview.shard(0, _ -> report(0, "{'updates':" + reads.incrementAndGet() + "}"));
-        assertThat(reads).as("reads before anybody looks").hasValue(0);
+        assertThat(reads).as("reads before the first look").hasValue(0);
         AtomicInteger looks = new AtomicInteger();
         await("three reads", () -> {
             overview.look();
@@ -91,7 +91,7 @@ final class OverviewTest {
         assertThat(silent.path("silentSeconds").asInt()).isEqualTo(9);
         assertThat(silent.path("updates").asInt()).isEqualTo(7);
         answers.set(1);
-        // A slow read is followed by a pause, and only this clock can end it.
+        // After a slow read, the next read comes after a pause, which ends only when this manual clock advances.
         await("the shard has answered again", () -> {
             clock.advance(Duration.ofMillis(100));
             return !shard(0).has("failure");
@@ -108,7 +108,7 @@ final class OverviewTest {
     }
 
     @Test
-    void statusThatIsNotRequestedForLongIsForgotten() {
+    void statusThatNobodyRequestsForLongIsDiscarded() {
         CountDownLatch hang = new CountDownLatch(1);
         AtomicInteger reads = new AtomicInteger();
         overview.shard(0, _ -> reads.incrementAndGet() > 1 ? afterwards(hang) : report(0, "{'updates':7}"));
@@ -123,7 +123,7 @@ final class OverviewTest {
     }
 
     @Test
-    void laterReadsMustAgreeWithTheFactsOfTheFirst() {
+    void laterReadsMustAgreeWithTheFactsOfTheFirstRead() {
         AtomicInteger checked = new AtomicInteger();
         overview.shard(0, _ -> report(0, "{}")).shard(1, same -> {
             if (same != null && same.consistency().equals("bsp")) {

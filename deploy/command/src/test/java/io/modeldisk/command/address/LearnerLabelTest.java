@@ -10,7 +10,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class LearnerLabelTest {
-    /** Two containers of one host may have the same host name and the same process number. */
+    /** Two containers of one host can have the same host name and the same process number. */
     @Test
     void defaultLearnerLabelsDifferForTheSameHostAndProcessNumber() {
         assertThat(LearnerLabel.unique("host", 1, new Random(1)))

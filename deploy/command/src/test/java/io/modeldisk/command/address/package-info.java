@@ -1,2 +1,2 @@
-/** Tests of the names of learners. */
+/** Tests of the labels of learners. */
 package io.modeldisk.command.address;

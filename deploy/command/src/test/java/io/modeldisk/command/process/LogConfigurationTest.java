@@ -16,7 +16,7 @@ final class LogConfigurationTest {
     }
 
     @Test
-    void messageOfAnExceptionIsOnTheLineOfTheMessage() {
+    void messageOfAnExceptionFollowsTheLogMessageOnTheSameLine() {
         assertThat(line(new IOException("no host"))).matches("\\S+ ERROR failed: no host\n");
     }
 

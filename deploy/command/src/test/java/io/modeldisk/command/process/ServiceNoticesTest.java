@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests the messages with a real socket of a service manager. */
+/** Tests the messages to a service manager, which the tests receive from a real socket. */
 @Timeout(60)
 final class ServiceNoticesTest {
     private static final Duration WATCHDOG = Duration.ofMillis(100);
@@ -32,7 +32,7 @@ final class ServiceNoticesTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"a path", "an abstract name"})
-    void readyLineAndThenTheProgressArriveAt(String kind) throws IOException {
+    void progressIsSentAfterTheReadyLine(String kind) throws IOException {
         String socket = kind.equals("a path")
             ? directory.resolve("notify").toString()
             : "@modeldisk-" + UUID.randomUUID();
@@ -45,7 +45,7 @@ final class ServiceNoticesTest {
     }
 
     @Test
-    void workWithoutProgressFeedsNoWatchdog() throws IOException {
+    void workWithoutProgressDoesNotFeedTheWatchdog() throws IOException {
         String socket = directory.resolve("notify").toString();
         AtomicBoolean stuck = new AtomicBoolean(true);
         try (ServiceMessages messages = ServiceMessages.at(socket); ServiceNotices notices = notices(socket)) {
@@ -64,7 +64,7 @@ final class ServiceNoticesTest {
     }
 
     @Test
-    void processThatWaitsForAnotherFeedsTheWatchdog() throws IOException {
+    void processWithoutWorkFeedsTheWatchdog() throws IOException {
         String socket = directory.resolve("notify").toString();
         try (ServiceMessages messages = ServiceMessages.at(socket); ServiceNotices notices = notices(socket)) {
             notices.ready("standby: waits", null);
@@ -74,7 +74,7 @@ final class ServiceNoticesTest {
     }
 
     @Test
-    void lastNoticeSaysThatTheProcessStops() throws IOException {
+    void lastMessageAnnouncesTheStop() throws IOException {
         String socket = directory.resolve("notify").toString();
         try (ServiceMessages messages = ServiceMessages.at(socket)) {
             try (ServiceNotices notices = notices(socket)) {
@@ -86,7 +86,7 @@ final class ServiceNoticesTest {
     }
 
     @Test
-    void errorNamesTheSocketAtWhichNobodyReceives() {
+    void errorNamesTheSocketWithoutAReceiver() {
         String missing = directory.resolve("missing").toString();
         assertThatThrownBy(() -> new ServiceManager(missing, WATCHDOG).tell("READY=1"))
             .isInstanceOf(NoListenerException.class).hasMessageContaining(missing);
