@@ -1,5 +1,4 @@
-"""A container with a bare Debian 12 that boots systemd (systemd-nspawn). The container has no network, so that it disturbs no
-other test."""
+"""A container with a bare Debian 12 that boots systemd (systemd-nspawn). It has no network, so it disturbs no other test."""
 
 import os
 import pathlib
@@ -13,9 +12,9 @@ import threading
 import time
 
 RELEASE = "bookworm"
-# fuse3 is included because the package modeldisk recommends it, and the container has no network to install it later.
+# The package recommends fuse3. The container has no network from which apt could install it later.
 PACKAGES = "systemd,systemd-sysv,dbus,fuse3,python3-numpy"
-# The exit status of systemd-nspawn if the container requests a reboot.
+# The exit status of systemd-nspawn if the container has requested a reboot.
 REBOOT = 133
 
 
@@ -41,7 +40,7 @@ def mirror():
 
 
 def base_system():
-    """Returns the folder of a bare Debian 12. The first call installs it, and later runs reuse it."""
+    """Returns the folder of a bare Debian. It is created once, and later runs use it again."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "modeldisk-container"
     base = cache / RELEASE
     if not base.exists():
@@ -108,8 +107,7 @@ class Container:
         deadline = time.monotonic() + 300
         while time.monotonic() < deadline and self.process.poll() is None:
             try:
-                # At first, the only child can be a helper that exits soon. The child that remains is the init process of the
-                # container.
+                # At first, the child is a helper that ends soon. The child that stays is the init process of the container.
                 self.leader = children.read_text().split()[0]
                 state = self.run("systemctl is-system-running", check=False).strip()
                 if state in ("running", "degraded"):
@@ -136,11 +134,11 @@ class Container:
         try:
             self.boot()
         except Unavailable as failure:
-            # The container has booted before, so the installed package must be the cause.
+            # The container has booted before, so the package is the reason.
             raise AssertionError(str(failure)) from failure
 
     def run(self, command, check=True, timeout=180):
-        """Runs a command with bash. Returns its output."""
+        """Runs a bash command. Returns its output."""
         done = subprocess.run(
             ["nsenter", "--target", self.leader, "--mount", "--uts", "--ipc", "--net", "--pid", "--root", "env", "-i",
              "PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LC_ALL=C.UTF-8", "DEBIAN_FRONTEND=noninteractive", "OPENBLAS_NUM_THREADS=1",
@@ -151,7 +149,7 @@ class Container:
         return done.stdout
 
     def await_output(self, command, expected, seconds=60):
-        """Repeats a command until its output is as expected."""
+        """Runs a command again and again until its output is `expected`."""
         deadline = time.monotonic() + seconds
         while True:
             output = self.run(command, check=False).strip()

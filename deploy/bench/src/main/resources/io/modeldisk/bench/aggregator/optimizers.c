@@ -11,7 +11,7 @@
     float *restrict w, float *restrict m, float *restrict v, const float *restrict g, size_t n, float lr)
 
 static const float MOMENTUM = 0.9f, ALPHA = 0.99f, BETA1 = 0.9f, BETA2 = 0.999f, EPS = 1e-8f, DECAY = 0.01f;
-/* The passes so far: adam and adamw correct the bias of their averages. */
+/* The number of passes so far. adam and adamw need it to correct the bias of their averages. */
 static int passes = 0;
 
 LOOP(sgd)

@@ -1,5 +1,5 @@
-// The view of a model on the page, computed from the statuses in model.json: rates, learners, waits, faults and the charts' samples.
-// Nothing here knows an element of the page.
+// The view of a model on the page, computed from the statuses in model.json: rates, learners, waits, faults and the charts'
+// samples. No function here accesses an element of the page.
 'use strict';
 
 const SAMPLES = 600;
@@ -7,7 +7,10 @@ const RATE_READINGS = 6;
 const NAMED_WAITING = 8;
 const SERIES = ['pushed', 'pulled', 'updates', 'waiting', 'behind', 'stall', 'bubble', 'staleness'];
 
-/** The rate at which a counter has grown during its last readings. Starts again if the counter or the clock falls. */
+/**
+ * The rate at which a counter has grown during its last readings. All readings are discarded if the counter or the clock goes
+ * back.
+ */
 class Rate {
   #readings = [];
 
@@ -27,13 +30,19 @@ class Rate {
 
 /** The state of a model on the page. */
 class Model {
-  // The keys are names from the model. A map has no names of its own, such as "constructor".
+  // A Map, because the keys are names from the model, and an object already has names such as "constructor".
   #rates = new Map();
   #unused = new Set();
-  /** The last ten minutes: `at` has the time of each sample, and each series a value, null if it is not known. */
+  /**
+   * The samples of the last ten minutes. `at` contains the times of the samples. Each series contains one value for each sample:
+   * null if the value is unknown.
+   */
   samples = Object.assign({at: [], learners: new Map()}, Object.fromEntries(SERIES.map(series => [series, []])));
 
-  /** Takes an answer of model.json. Returns it with what follows from it and from the earlier ones. */
+  /**
+   * Processes an answer of model.json. Returns the answer with the values that are computed from this answer and the earlier
+   * answers.
+   */
   add(answer) {
     this.#unused = new Set(this.#rates.keys());
     const shards = answer.shards.map(shard => this.#shard(shard));
@@ -64,7 +73,7 @@ class Model {
     return shard;
   }
 
-  /** Returns each learner as all shards see it. */
+  /** Returns one object for each learner, which combines the reports of all shards about this learner. */
   #learners(shards, atMs) {
     const learners = new Map();
     for (const shard of shards) {
@@ -88,7 +97,7 @@ class Model {
     const length = samples.at.length;
     samples.at = append(samples.at, now.at);
     for (const series of SERIES) samples[series] = append(samples[series], now.series[series]);
-    // The rates of a learner that has left are forgotten.
+    // The rates of a learner that has left are discarded.
     samples.learners = new Map(now.learners.map(each => [each.learner,
       append(samples.learners.get(each.learner) || new Array(length).fill(null), each.roundRate)]));
   }
@@ -111,13 +120,16 @@ function merge(learner, shard, seen) {
   learner.nonFinitePushes += seen.nonFinitePushes || 0;
 }
 
-/** Returns the number of rounds by which a learner may be ahead of another one. */
+/** Returns the number of rounds by which a learner is allowed to be ahead of another learner. */
 function stalenessRounds(consistency) {
   const [mode, rounds] = consistency.split(':');
   return mode === 'ssp' ? Number(rounds) : 0;
 }
 
-/** Returns an object for each learner for which others wait, and tells the others. */
+/**
+ * Returns an object for each learner for which other learners wait. Adds the name of this learner to `waitsFor` of the waiting
+ * learners.
+ */
 function waitsAmong(learners, staleness) {
   return learners.filter(learner => learner.waitedFor).map(slow => {
     const from = slow.clock ? slow.clock.min : 0;
@@ -150,7 +162,7 @@ function seriesOf({shards, learners, mount}) {
   };
 }
 
-/** Returns the faults, each one sentence: an error if the model cannot be used or data may be lost, otherwise a warning. */
+/** Returns the faults, each one sentence: an error if the model cannot be used or data can be lost, otherwise a warning. */
 function faultsOf(shards, learners, mount) {
   const faults = [];
   const error = text => faults.push({severity: 'error', text});

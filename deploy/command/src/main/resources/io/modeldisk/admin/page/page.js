@@ -90,7 +90,7 @@ function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
-/** Gives `parent` one child for each key, in this order. `make` creates a missing child, and `update` changes each. */
+/** Gives `parent` one child for each key, in this order. `make` creates a missing child, and `update` updates every child. */
 function keyed(parent, items, keyOf, make, update) {
   const old = new Map([...parent.children].map(child => [child.dataset.key, child]));
   let next = parent.firstElementChild;
@@ -216,7 +216,7 @@ function names(wait) {
 
 function showLearners(model) {
   const waits = byId('waits');
-  // A wait that lasts is worth a colour; short ones belong to every round.
+  // Only a long wait is coloured, because every round has short waits.
   waits.className = model.waits.some(wait => wait.ms >= LONG_WAIT_MS) ? 'some' : '';
   setText(waits, model.learners.length === 0 ? 'The model has no learners.' : model.waits.length === 0 ? 'No learner waits for another.'
     : model.waits.map(wait => `${names(wait)} ${wait.learners.length + wait.more > 1 ? 'wait' : 'waits'} for ${wait.for}`
@@ -241,7 +241,10 @@ function showLearners(model) {
   });
 }
 
-/** Draws the last eight rounds of the fastest learner. A round is full if the learner has pushed it, half if in some blocks. */
+/**
+ * Draws the last eight rounds up to `front`, the round of the fastest learner. A round that this learner has pushed is drawn
+ * full, and half if it has pushed the round only in some blocks.
+ */
 function drawClock(into, clock, front) {
   const first = Math.max(1, front - 7);
   const rects = [];
@@ -336,7 +339,7 @@ function path(times, values, from, to, top, width, height) {
     const x = (times[i] - from) / (to - from) * width;
     const y = height - 1 - Math.min(1, value / top) * (height - 2);
     text += pen + x.toFixed(1) + ' ' + y.toFixed(1);
-    // A sample after a gap begins a line, which must have a length to be seen.
+    // A sample after a gap begins a new line. The line gets a minimum length, because it would otherwise be invisible.
     if (pen === 'M') text += 'h0.1';
     pen = 'L';
   });
@@ -437,7 +440,7 @@ async function update() {
     setText(byId('live'), 'live, ' + new Date(model.at).toLocaleTimeString('en-GB'));
     return model;
   } catch (failure) {
-    // The page stays as it was, with the time since it was true, and the next attempt follows.
+    // The page keeps the last answer and shows its age. The next attempt follows.
     byId('live').className = 'off';
     setText(byId('live'), 'no answer from this process' + (lastAnswer === null ? ''
       : ' for ' + duration((Date.now() - lastAnswer) / 1000)) + ': ' + failure.message);
@@ -447,7 +450,7 @@ async function update() {
 
 async function run() {
   const model = await update();
-  // The first answer has no status yet: it only begins the reads of the shards.
+  // The first answer contains no status yet, because its request only starts the reads of the shards.
   setTimeout(run, samples.at.length === 1 ? FIRST_PERIOD_MS : PERIOD_MS);
   if (model) {
     showModel(model);
