@@ -106,7 +106,10 @@ public final class AdminServer implements AutoCloseable {
         }
     }
 
-    /** Sets the limits of the JDK's server, which reads them from system properties. An operator can set others. */
+    /**
+     * Sets the limits of the JDK's server, which reads them from system properties. A property that is already set is kept, so an
+     * operator can set other limits.
+     */
     private static void limit() {
         Map.of("jdk.httpserver.maxConnections", MAX_CONNECTIONS,
             // The time-out of a connection on which the client has sent nothing.

@@ -27,8 +27,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * Launches a shard, and repeats this until the process is stopped. A launch follows if the shard must go back to a checkpoint,
- * and with a coordinator, each time that this process becomes the primary of the shard.
+ * Launches a shard, and serves it until the process is stopped. The shard is launched again if it must go back to a checkpoint.
+ * With a coordinator, it is launched each time that this process becomes its primary.
  */
 final class ServeLoop {
     private static final Logger LOG = LogManager.getLogger(ServeLoop.class);

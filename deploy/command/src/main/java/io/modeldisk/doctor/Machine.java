@@ -26,7 +26,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
 
-/** The Linux machine that this process runs on. Tests examine a subclass with another state. */
+/** The Linux machine that this process runs on. Tests use a subclass, whose state they set. */
 class Machine {
     private static final int CONNECT_MS = 3000;
 

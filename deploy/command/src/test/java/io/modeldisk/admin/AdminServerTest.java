@@ -109,7 +109,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void healthzAnswers200OrOtherwise503WithTheReason() throws Exception {
+    void healthzAnswers200ForAHealthyProcessAnd503WithTheReasonOtherwise() throws Exception {
         AdminServer server = start(null);
 
         HttpResponse<String> healthy = get(server, "/healthz");
@@ -134,7 +134,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void pageIsServedAtExactlyItsPath() throws Exception {
+    void pageIsServedOnlyAtItsExactPath() throws Exception {
         AdminServer server = start(null, new AdminPage("/", "text/html", () -> "<p>".getBytes(StandardCharsets.UTF_8)));
 
         HttpResponse<String> page = get(server, "/");
@@ -218,7 +218,7 @@ final class AdminServerTest {
     }
 
     @Test
-    void addressOfOtherMachinesNeedsATokenOrTls() throws IOException {
+    void addressThatOtherMachinesReachNeedsATokenOrTls() throws IOException {
         assertThatThrownBy(() -> settings("0.0.0.0", null)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContainingAll("0.0.0.0", "--admin-token", "--admin-tls");
         AdminToken token = token();

@@ -39,7 +39,7 @@ final class OptionsTest {
     }
 
     @Test
-    void commandLineForAnArgumentShowsTheSameHelpAsTheCompleteOne() throws IOException {
+    void partialCommandLineShowsTheSameHelpAsTheCompleteCommandLine() throws IOException {
         CommandLine all = commandLine();
         for (String name : all.getSubcommands().keySet()) {
             CommandLine line = Main.commandLine("--version", name);

@@ -33,7 +33,7 @@ public record Measured(long requests, long nanos, double p50Micros, double p99Mi
         return requests * SECOND_NS / nanos;
     }
 
-    /** Returns a figure of the measurements of all turns. */
+    /** Returns the values of one figure in the measurements of all turns. */
     public static Samples samples(List<Measured> turns, ToDoubleFunction<Measured> figure) {
         return new Samples(turns.stream().mapToDouble(figure).toArray());
     }

@@ -32,7 +32,7 @@ public final class Turns {
         Measured run(long requests) throws IOException;
     }
 
-    /** A measurement of fixed size. */
+    /** A measurement whose size the caller does not choose. */
     @FunctionalInterface
     public interface Once<T> {
         /** Measures once. */

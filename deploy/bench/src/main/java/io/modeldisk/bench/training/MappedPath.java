@@ -22,7 +22,7 @@ final class MappedPath implements LearnerPath {
     private int set;
     private float used;
 
-    /** Opens the access through a mount, which the caller closes. */
+    /** Maps the buffers of a mount. The caller closes the mount. */
     MappedPath(ModelMount mount) throws IOException {
         this.mount = mount;
         this.control = FileChannel.open(file("control"), StandardOpenOption.READ, StandardOpenOption.WRITE);

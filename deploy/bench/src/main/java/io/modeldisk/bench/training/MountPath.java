@@ -23,7 +23,7 @@ final class MountPath implements LearnerPath {
     private long iteration = 1;
     private long readNs;
 
-    /** Opens the access through a mount, which the caller closes. */
+    /** Opens the file of a mount. The caller closes the mount. */
     MountPath(ModelMount mount, long sizeBytes, boolean direct) throws IOException {
         this.file = FileChannel.open(mount.directory().resolve("model"), StandardOpenOption.READ,
             StandardOpenOption.WRITE);

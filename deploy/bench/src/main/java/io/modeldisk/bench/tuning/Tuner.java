@@ -63,7 +63,7 @@ public final class Tuner {
      */
     public Tuner(BenchShard shard, int rounds) {
         this.shard = shard;
-        // A run is one exchange of the model, or one series of pushes.
+        // With the duration 0, a run is only one exchange of the model, or one series of pushes.
         this.turns = new Turns(rounds, 0);
         this.bytes = shard.facts().bytesOfShard();
     }

@@ -99,7 +99,7 @@ final class BenchOptionsTest {
     }
 
     @Test
-    void mappedBuffersAreNotMeasuredWithDirect() {
+    void mappedAccessIsNotMeasuredWithDirect() {
         assertThat(training("--exchange", "direct,sync", "--through", "mount,mapped").cases()).hasSize(3);
     }
 
@@ -114,7 +114,7 @@ final class BenchOptionsTest {
     }
 
     @Test
-    void mappedBuffersOfDirectAloneAreRefused() {
+    void mappedAccessIsRefusedIfDirectIsTheOnlyExchange() {
         assertThatThrownBy(() -> training("--exchange", "direct", "--through", "mapped"))
             .hasMessageContaining("direct has no buffers to map");
     }

@@ -34,7 +34,7 @@ public final class CoordinatedModel implements ShardLocator {
         this.watch = watch;
     }
 
-    /** Returns whether a text is the address of such a model. */
+    /** Returns whether a text is the address of a model at a coordinator. */
     public static boolean isAddress(String text) {
         return text.startsWith(SCHEME + ":");
     }

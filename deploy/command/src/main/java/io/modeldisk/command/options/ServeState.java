@@ -70,7 +70,7 @@ public final class ServeState {
     /**
      * Returns the settings of the checkpoints; null if the shard takes none.
      *
-     * @param startAtMost the highest number of a checkpoint from which the shard may start
+     * @param startAtMost the highest number of a checkpoint from which the shard is allowed to start
      */
     public CheckpointSettings checkpoints(long startAtMost) {
         String mode = mode();

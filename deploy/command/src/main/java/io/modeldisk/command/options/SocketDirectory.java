@@ -19,7 +19,7 @@ public final class SocketDirectory {
     }
 
     /**
-     * Returns the directory for a process that looks for the sockets of shards there.
+     * Returns the directory in which a process looks for the sockets of shards.
      *
      * @throws IOException if the option names something that is not a directory
      */
