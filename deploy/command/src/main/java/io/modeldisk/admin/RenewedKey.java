@@ -55,11 +55,11 @@ final class RenewedKey extends KeyStore.Builder {
                 // example because its owner or mode was corrected, which does not change the modification time.
                 modifiedMs = nowMs;
                 failure = null;
-                LOG.info("--admin has a new certificate, which is valid until {}", current.validUntil());
+                LOG.info("--admin uses a new certificate, which is valid until {}", current.validUntil());
             }
         } catch (IOException e) {
             if (!e.getMessage().equals(failure)) {
-                LOG.error("--admin keeps its old certificate: {}", e.getMessage());
+                LOG.error("--admin keeps its old certificate, because the new one cannot be used: {}", e.getMessage());
             }
             failure = e.getMessage();
         }

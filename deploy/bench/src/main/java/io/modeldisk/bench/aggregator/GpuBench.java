@@ -69,7 +69,7 @@ public final class GpuBench {
     public static Report run(String name, String specification, Aggregator aggregator, long bytes, int rounds)
         throws IOException {
         Arguments.require(!(aggregator.formula() instanceof Formula.Nothing),
-            "the aggregator " + specification + " does nothing on a device");
+            "the aggregator " + specification + " does nothing on a device; choose another with --aggregator");
         Device device = Device.named(name);
         try {
             String fullName = name(device);

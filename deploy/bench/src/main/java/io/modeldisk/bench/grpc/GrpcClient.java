@@ -71,7 +71,7 @@ public final class GrpcClient implements Requester {
                 : call(pull, new Range(offset, requestBytes));
             nanoseconds.recordValue(System.nanoTime() - begun);
             if (moved != requestBytes) {
-                throw new IOException("gRPC transferred " + moved + " of " + requestBytes + " bytes");
+                throw new IOException("a gRPC call transferred only " + moved + " of " + requestBytes + " bytes");
             }
         }
         if (direction.pulls()) {

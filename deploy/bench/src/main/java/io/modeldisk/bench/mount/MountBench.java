@@ -97,7 +97,7 @@ public final class MountBench {
      */
     public Report run() throws IOException {
         if (bindings.isEmpty()) {
-            throw new IOException("this machine cannot mount:" + report.text());
+            throw new IOException("no binding in --binding can mount on this machine:" + report.text());
         }
         if (!Processes.isInstalled("fio")) {
             throw new IOException("fio is missing; run: apt-get install fio");

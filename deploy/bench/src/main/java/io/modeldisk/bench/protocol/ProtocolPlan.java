@@ -89,7 +89,7 @@ public record ProtocolPlan(
             Arguments.require(count >= 1 && count <= MOST_CLIENTS,
                 "--clients " + count + " must be from 1 to " + MOST_CLIENTS);
             Arguments.require(count >= 2 || !measures.contains(Measure.MESH),
-                "--clients 1 is too few nodes for a mesh");
+                "--clients 1 is too few nodes for --measures mesh; give at least 2");
         }
         // The gradient is in one slab, so no request crosses a slab boundary.
         Arguments.require(gradientBytes <= DataMemory.SLAB_BYTES,

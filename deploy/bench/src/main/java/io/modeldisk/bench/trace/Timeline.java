@@ -78,7 +78,7 @@ public final class Timeline {
             "model " + facts.path("model").asText() + ", exchange " + exchange, spans);
         if (learner.computations().isEmpty()) {
             throw new IOException(source + " has no iterations: " + (exchange.equals("direct")
-                ? "the exchange direct records none; use sync or overlap"
+                ? "with --exchange direct, a mount records no iterations; use sync or overlap"
                 : "the learner has not called fsync yet"));
         }
         learners.add(learner);

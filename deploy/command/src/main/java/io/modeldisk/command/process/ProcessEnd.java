@@ -23,7 +23,7 @@ public final class ProcessEnd {
             // This thread ends the process if the log hangs, for example because nobody reads a pipe.
             ThreadName.END.builder().start(ProcessEnd::halt);
             boolean ofDevice = failure instanceof DeviceException;
-            LOG.error("{}; this process ends, and --durability says what survives",
+            LOG.error("{}; this process ends; --durability determines which data survives",
                 ofDevice ? failure.getMessage() : "a thread of the shard has failed because of an error in modeldisk",
                 ofDevice ? null : failure);
             LogManager.shutdown();

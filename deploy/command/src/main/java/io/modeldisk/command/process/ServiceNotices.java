@@ -118,7 +118,7 @@ public final class ServiceNotices implements AutoCloseable {
             }
             if (!failing) {
                 failing = true;
-                LOG.error("no progress: {}", e.toString());
+                LOG.error("this process makes no progress: {}", e.toString());
             }
             send("STATUS=" + now.line() + "; no progress: " + e.getMessage());
         }
