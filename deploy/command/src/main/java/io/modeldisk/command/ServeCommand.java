@@ -283,8 +283,8 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     /**
-     * Sets the source of the weights. On the command line, --size also replaces a --from of the environment or the settings file,
-     * and --from replaces such a --size.
+     * Sets the source of the weights. If --size is on the command line, a --from in the environment or in the settings file has
+     * no effect, and vice versa.
      */
     private ServerContext addSource(ServerContext context) {
         ParseResult commandLine = spec.commandLine().getParseResult();

@@ -245,8 +245,8 @@ final class RandomLearner implements AutoCloseable {
     }
 
     /**
-     * Replaces the gradient of a failed fsync with overlap. The push of this gradient has not begun, because the failure is that
-     * of the previous gradient's push.
+     * With overlap, replaces the gradient of a failed fsync by another gradient. Its push has not begun, because the failure is
+     * that of the previous gradient's push.
      */
     private Gradient replaceUnbegun(Gradient gradient) throws IOException {
         gradient.becomes(Fate.NOTHING);

@@ -38,7 +38,7 @@ public record Measured(long requests, long nanos, double p50Micros, double p99Mi
         return new Samples(turns.stream().mapToDouble(figure).toArray());
     }
 
-    /** Returns the throughputs in GB/s of all turns, if each request counts for these bytes. */
+    /** Returns the throughputs of all turns in GB/s, where each request moves {@code bytes} bytes. */
     public static Samples gigabytesPerSecond(List<Measured> turns, double bytes) {
         return samples(turns, turn -> turn.requestsPerSecond() * bytes / SECOND_NS);
     }

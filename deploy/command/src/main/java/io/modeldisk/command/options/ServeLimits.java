@@ -27,7 +27,7 @@ public final class ServeLimits {
             + "or a tensor of that round: at most the size of the shard. It is allocated when the first file is opened.")
     private ByteSize readerMemory = new ByteSize(ServerContext.DEFAULT_READER_BYTES);
 
-    /** The number of bytes of memory that keeps the weights of an earlier round while a process reads that round. */
+    /** The size in bytes of the memory that keeps the weights of an earlier round while a process reads that round. */
     public long readerBytes() {
         return readerMemory.bytes();
     }
