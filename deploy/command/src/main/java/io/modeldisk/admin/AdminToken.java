@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
 
-/** The token that a client of an {@link AdminServer} must have. Thread-safe. */
+/** The token that a client of an {@link AdminServer} must send. Thread-safe. */
 public final class AdminToken {
     private static final int MIN_LENGTH = 16;
 

@@ -71,7 +71,7 @@ import picocli.CommandLine.Spec;
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
         "  modeldisk unmount /mnt/digits"})
 final class MountCommand implements Callable<Integer> {
-    /** The prefix of the names that are reserved for other initiators than learners. */
+    /** The prefix of the names that are reserved for initiators that are not learners. */
     private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
         .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
 
@@ -108,10 +108,9 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--on-rollback", paramLabel = "fail|continue", defaultValue = "fail",
         description = "The reaction to a shard that was restarted and has gone back to earlier weights, or that has dropped "
-            + "this learner in the middle of a "
-            + "gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is discarded, "
-            + "and the learner can continue from the weights of the shards. continue: the same without an error. The log "
-            + "contains the reason, and the number of rounds that are undone.")
+            + "this learner in the middle of a gradient. fail: the next fsync fails with EIO or ESTALE, its gradient is "
+            + "discarded, and the learner can continue from the weights of the shards. continue: the same without an error. The "
+            + "log contains the reason, and the number of rounds that are undone.")
     private String onRollback;
 
     @Option(names = "--learner", paramLabel = "LABEL",
@@ -281,8 +280,8 @@ final class MountCommand implements Callable<Integer> {
                 || !Objects.equals(values.get(i), option.defaultValue());
             if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
                 throw new ParameterException(spec.commandLine(), option.longestName() + " " + values.get(i)
-                    + " is for learners: a mount with --read-only follows the model and pushes no gradients; leave the option "
-                        + "out");
+                    + " is for learners: a mount with --read-only follows the model and pushes no gradients; leave the "
+                    + "option out");
             }
         }
     }

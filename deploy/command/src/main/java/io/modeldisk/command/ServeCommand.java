@@ -143,11 +143,10 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--secrets", paramLabel = "FILE",
         description = "The file of the CHAP secrets. The lines 'peer NAME SECRET [may=RIGHTS] [INITIATOR-PATTERN...]' admit "
-            + "initiators. With the line 'self NAME SECRET', the shard authenticates itself to initiators that require "
-                + "it. The line "
-            + "'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status NAME "
-            + "SECRET' for the admin page, which reads the other shards. RIGHTS: one "
-            + "or more of learn, raw, status; by default learn,status. The file must be readable only by its owner.")
+            + "initiators. With the line 'self NAME SECRET', the shard authenticates itself to initiators that require it. The "
+            + "line 'zookeeper NAME SECRET' is for --coordinator, 'replica NAME SECRET' for --durability replica, and 'status "
+            + "NAME SECRET' for the admin page, which reads the other shards. RIGHTS: one or more of learn, raw, status; by "
+            + "default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
     @Option(names = "--insecure",
