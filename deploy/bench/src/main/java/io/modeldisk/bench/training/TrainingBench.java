@@ -123,8 +123,8 @@ public final class TrainingBench {
             .table("results", setting() + """
 
                 Mean times of an iteration, and its 95th percentile. age: the age of the weights when the computation begins.
-                x longest: the iteration divided by the longest of the computation, and of push and pull with direct. x
-                without: the iteration divided by the iteration without followers, or with durability memory.\
+                x longest: the iteration divided by the longest of the computation, and of push and pull with direct.
+                x without: the iteration divided by the iteration without followers, or with durability memory.\
                 """, keys(plan.cases().getFirst()).keySet().toArray(String[]::new));
         found.forEach((each, rounds) -> {
             Table.Row row = table.row(keys(each).values().toArray());
