@@ -187,7 +187,8 @@ public final class AdminServer implements AutoCloseable {
                 // With this header, a browser asks for a user name and a password. The password is the token.
                 exchange.getResponseHeaders().set("WWW-Authenticate",
                     "Basic realm=\"modeldisk\", Bearer realm=\"modeldisk\"");
-                send(exchange, 401, TEXT, line("send the token of --admin-token in the header 'Authorization: Bearer TOKEN'"));
+                send(exchange, 401, TEXT,
+                    line("send the token of --admin-token in the header 'Authorization: Bearer TOKEN'"));
             } else if (page != null) {
                 send(exchange, 200, page.contentType(), page.content().get());
             } else {
@@ -195,7 +196,8 @@ public final class AdminServer implements AutoCloseable {
             }
         } catch (RuntimeException | Error e) {
             LOG.error("cannot answer the HTTP request for {}", path, e);
-            send(exchange, 500, TEXT, line("the answer failed because of an error in modeldisk; the log has the reason"));
+            send(exchange, 500, TEXT,
+                line("the answer failed because of an error in modeldisk; the log has the reason"));
         }
     }
 

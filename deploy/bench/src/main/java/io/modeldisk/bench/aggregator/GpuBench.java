@@ -80,9 +80,11 @@ public final class GpuBench {
             Report report = new Report("aggregator on a device").fact("device", fullName)
                 .fact("emulated", emulated).fact("foldBytesPerByte", traffic);
             Table table = report.table("blocks", specification + " on " + fullName
-                + "\nfolds and device copies: the bytes of device memory that are read and written count, which are " + traffic
+                + "\nfolds and device copies: the bytes of device memory that are read and written count, which are "
+                + traffic
                 + " for each byte of gradient and " + TRAFFIC_OF_A_COPY
-                + " for each copied byte.\npushes: the bytes of gradient count; they go through pinned host memory.", "block");
+                + " for each copied byte.\npushes: the bytes of gradient count; they go through pinned host memory.",
+                "block");
             Turns turns = new Turns(emulated ? 1 : rounds, emulated ? 0 : RUN_MS);
             for (int blockBytes : BLOCK_BYTES) {
                 Progress.show("blocks of " + ByteSize.exact(blockBytes));

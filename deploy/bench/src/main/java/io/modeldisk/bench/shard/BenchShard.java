@@ -180,7 +180,8 @@ public final class BenchShard implements AutoCloseable {
         Path status = Path.of("/proc", Long.toString(processes.first().pid()), "status");
         return Files.readAllLines(status).stream().filter(line -> line.startsWith("VmRSS:")).findFirst()
             .map(line -> Long.parseLong(line.replaceAll("\\D", "")) << 10)
-            .orElseThrow(() -> new IOException("the process of the shard has exited, so its memory cannot be measured"));
+            .orElseThrow(
+                () -> new IOException("the process of the shard has exited, so its memory cannot be measured"));
     }
 
     @Override
