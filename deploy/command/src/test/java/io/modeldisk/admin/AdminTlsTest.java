@@ -1,11 +1,10 @@
 package io.modeldisk.admin;
 
+import static io.modeldisk.admin.AdminServerTest.secret;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.test.ManualClock;
 import java.io.IOException;
 import java.io.InputStream;
@@ -39,18 +38,6 @@ final class AdminTlsTest {
     /** A certificate for 127.0.0.1 that is signed with its own key. */
     private record Identity(Certificate certificate, String certificatePem, String keyPem) {}
 
-    private static final AdminSubject SUBJECT = new AdminSubject() {
-        @Override
-        public String obstacle() {
-            return null;
-        }
-
-        @Override
-        public ObjectNode status() {
-            return new ObjectMapper().createObjectNode();
-        }
-    };
-
     @TempDir
     private Path directory;
 
@@ -76,16 +63,12 @@ final class AdminTlsTest {
             Base64.getMimeEncoder(64, new byte[]{'\n'}).encodeToString(content), kind);
     }
 
-    private Path secret(String text) throws IOException {
-        return Files.setPosixFilePermissions(Files.writeString(directory.resolve("admin.pem"), text),
-            PosixFilePermissions.fromString("rw-------"));
-    }
-
     @ParameterizedTest
     @ValueSource(strings = {"RSA", "EC", "Ed25519"})
     void clientThatTrustsTheCertificateIsAnswered(String algorithm) throws Exception {
         Identity identity = identity("own", algorithm);
-        SSLContext tls = AdminTls.read(secret("a comment\n" + identity.certificatePem() + identity.keyPem()));
+        SSLContext tls = AdminTls
+            .read(secret(directory, "a comment\n" + identity.certificatePem() + identity.keyPem()));
 
         try (AdminServer server = start(tls); HttpClient client = trusting(identity)) {
             assertThat(server.url()).startsWith("https://127.0.0.1:");
@@ -96,7 +79,7 @@ final class AdminTlsTest {
     @Test
     void clientThatTrustsAnotherCertificateGetsNoAnswer() throws Exception {
         Identity identity = identity("own", "EC");
-        SSLContext tls = AdminTls.read(secret(identity.certificatePem() + identity.keyPem()));
+        SSLContext tls = AdminTls.read(secret(directory, identity.certificatePem() + identity.keyPem()));
 
         try (AdminServer server = start(tls); HttpClient client = trusting(identity("other", "EC"))) {
             assertThatThrownBy(() -> get(client, server)).isInstanceOf(SSLException.class);
@@ -107,7 +90,7 @@ final class AdminTlsTest {
     void renewedCertificateIsUsedWithoutARestartUnlessItIsDamaged() throws Exception {
         Identity old = identity("old", "EC");
         Identity renewed = identity("renewed", "RSA");
-        Path file = secret(old.certificatePem() + old.keyPem());
+        Path file = secret(directory, old.certificatePem() + old.keyPem());
 
         try (AdminServer server = start(AdminTls.read(file));
             HttpClient first = trusting(old);
@@ -130,7 +113,7 @@ final class AdminTlsTest {
     void renewedCertificateIsReadAgainAfterItsFileModeWasCorrected() throws Exception {
         Identity first = identity("first", "EC");
         Identity renewed = identity("renewed", "EC");
-        Path file = secret(first.certificatePem() + first.keyPem());
+        Path file = secret(directory, first.certificatePem() + first.keyPem());
         ManualClock clock = new ManualClock();
         RenewedKey key = new RenewedKey(file, clock);
         Certificate old = key.getKeyStore().getCertificate("admin");
@@ -163,14 +146,14 @@ final class AdminTlsTest {
     }
 
     private void assertRefused(String text, String reason) throws IOException {
-        Path file = secret(text);
+        Path file = secret(directory, text);
         assertThatThrownBy(() -> AdminTls.read(file)).isInstanceOf(IOException.class)
             .hasMessageContainingAll(file.toString(), reason);
     }
 
     private static AdminServer start(SSLContext tls) throws IOException {
-        return AdminServer.start(new AdminSettings(new InetSocketAddress("127.0.0.1", 0), null, tls), SUBJECT,
-            List.of());
+        return AdminServer.start(new AdminSettings(new InetSocketAddress("127.0.0.1", 0), null, tls),
+            new AdminServerTest.Subject(), List.of());
     }
 
     private static HttpClient trusting(Identity identity) throws Exception {

@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 final class DoctorTest {
     private static final Set<Area> FOR_TCP = Doctor.needs(List.of(Route.Preference.TCP));
@@ -49,44 +49,51 @@ final class DoctorTest {
         assertThat(of(report, "rxe0 port 1 GID 1").message()).contains("ffff:0a09:0001", "RoCE v2");
     }
 
-    /** A defect of a machine that prevents a mount over tcp, with a part of the message in which the doctor reports it. */
-    enum Defect {
-        OLD_JAVA("Java", "install Java 25", machine -> machine.javaVersion = 21), NO_NATIVE_ACCESS("native access",
-            "--enable-native-access", machine -> machine.mayCallNative = false), NO_VECTOR_API("Vector API",
-                "jdk.incubator.vector", machine -> machine.modules.clear()), NO_FUSE("/dev/fuse", "modprobe fuse",
-                    machine -> machine.devices.clear()), NO_RIGHT_TO_FUSE("/dev/fuse", "chmod 666", machine -> {
-                        machine.devices.clear();
-                        machine.files.put("/dev/fuse", "");
-                    }), KERNEL_WITHOUT_FUSE("kernel", "does not list fuse",
-                        machine -> machine.files.put("/proc/filesystems", "nodev\tproc\n\tfuseblk\n")), NO_FUSERMOUNT(
-                            "mounting", "install the package fuse3",
-                            machine -> machine.programs.clear()), ROOT_WITHOUT_RIGHTS("mounting", "--cap-add SYS_ADMIN",
-                                machine -> {
-                                    machine.programs.clear();
-                                    machine.files.put("/proc/self/status",
-                                        "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000001\n");
-                                });
+    /**
+     * A defect of a machine that prevents a mount.
+     *
+     * @param ofRdma true if the defect prevents only mounts over iser
+     * @param advice a part of the message in which the doctor reports the defect
+     */
+    private record Defect(boolean ofRdma, String subject, String advice, Consumer<FakeMachine> change) {}
 
-        private final String subject;
-        private final String advice;
-        private final Consumer<FakeMachine> change;
-
-        Defect(String subject, String advice, Consumer<FakeMachine> change) {
-            this.subject = subject;
-            this.advice = advice;
-            this.change = change;
-        }
+    static List<Defect> defectThatPreventsAMountIsReportedWithAdvice() {
+        return List.of(new Defect(false, "Java", "install Java 25", machine -> machine.javaVersion = 21),
+            new Defect(false, "native access", "--enable-native-access", machine -> machine.mayCallNative = false),
+            new Defect(false, "Vector API", "jdk.incubator.vector", machine -> machine.modules.clear()),
+            new Defect(false, "/dev/fuse", "modprobe fuse", machine -> machine.devices.clear()),
+            new Defect(false, "/dev/fuse", "chmod 666", machine -> {
+                machine.devices.clear();
+                machine.files.put("/dev/fuse", "");
+            }),
+            new Defect(false, "kernel", "does not list fuse",
+                machine -> machine.files.put("/proc/filesystems", "nodev\tproc\n\tfuseblk\n")),
+            new Defect(false, "mounting", "install the package fuse3", machine -> machine.programs.clear()),
+            new Defect(false, "mounting", "--cap-add SYS_ADMIN", machine -> {
+                machine.programs.clear();
+                machine.files.put("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t0000000000000001\n");
+            }),
+            new Defect(true, "libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")),
+            new Defect(true, "rxe0 port 1", "the port state is 1: DOWN",
+                machine -> machine.files.put("/sys/class/infiniband/rxe0/ports/1/state", "1: DOWN\n")),
+            new Defect(true, "rxe0 port 1 GID", "no GID has an IPv4 address",
+                machine -> machine.files.remove("/sys/class/infiniband/rxe0/ports/1/gids/1")),
+            new Defect(true, "/dev/infiniband/rdma_cm", "modprobe rdma_ucm",
+                machine -> machine.devices.remove("/dev/infiniband/rdma_cm")),
+            new Defect(true, "libdisni", "built without",
+                machine -> machine.rdmaObstacle = "modeldisk was built without libdisni"));
     }
 
     @ParameterizedTest
-    @EnumSource
+    @MethodSource
     void defectThatPreventsAMountIsReportedWithAdvice(Defect defect) {
-        FakeMachine machine = new FakeMachine();
+        FakeMachine machine = defect.ofRdma ? FakeMachine.withRdma() : new FakeMachine();
         defect.change.accept(machine);
 
         Report report = examine(machine);
 
-        assertThat(report.isWell(FOR_TCP)).isFalse();
+        assertThat(report.isWell(FOR_ISER)).isFalse();
+        assertThat(report.isWell(FOR_TCP)).isEqualTo(defect.ofRdma);
         assertThat(of(report, defect.subject).state()).isEqualTo(State.MISSING);
         assertThat(of(report, defect.subject).message()).contains(defect.advice);
     }
@@ -98,41 +105,6 @@ final class DoctorTest {
         machine.files.put("/proc/self/status", "Uid:\t0\t0\t0\t0\nCapEff:\t000001ffffffffff\n");
 
         assertThat(of(examine(machine), "mounting").message()).isEqualTo("root may mount");
-    }
-
-    /** A defect of a machine that prevents a mount over iser, with a part of the message in which the doctor reports it. */
-    enum RdmaDefect {
-        NO_VERBS("libibverbs.so.1", "libibverbs1", machine -> machine.libraries.remove("libibverbs.so.1")), PORT_DOWN(
-            "rxe0 port 1", "the port state is 1: DOWN",
-            machine -> machine.files.put("/sys/class/infiniband/rxe0/ports/1/state", "1: DOWN\n")), NO_IPV4(
-                "rxe0 port 1 GID", "no GID has an IPv4 address",
-                machine -> machine.files.remove("/sys/class/infiniband/rxe0/ports/1/gids/1")), NO_CONNECTION_MANAGER(
-                    "/dev/infiniband/rdma_cm", "modprobe rdma_ucm",
-                    machine -> machine.devices.remove("/dev/infiniband/rdma_cm")), NO_LIBDISNI("libdisni",
-                        "built without", machine -> machine.rdmaObstacle = "modeldisk was built without libdisni");
-
-        private final String subject;
-        private final String advice;
-        private final Consumer<FakeMachine> change;
-
-        RdmaDefect(String subject, String advice, Consumer<FakeMachine> change) {
-            this.subject = subject;
-            this.advice = advice;
-            this.change = change;
-        }
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void defectThatPreventsRdmaIsReportedWithAdvice(RdmaDefect defect) {
-        FakeMachine machine = FakeMachine.withRdma();
-        defect.change.accept(machine);
-
-        Report report = examine(machine);
-
-        assertThat(report.isWell(FOR_ISER)).isFalse();
-        assertThat(report.isWell(FOR_TCP)).isTrue();
-        assertThat(of(report, defect.subject).message()).contains(defect.advice);
     }
 
     @Test

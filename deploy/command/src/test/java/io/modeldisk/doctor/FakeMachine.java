@@ -26,7 +26,6 @@ final class FakeMachine extends Machine {
     String rdmaObstacle = "there is no device";
     GpuDirectTrial gpuDirect = new GpuDirectTrial("dma-buf", null);
     CudaReport cuda = new CudaReport("NVIDIA's driver is missing", null, List.of());
-    String sharedMemoryObstacle;
 
     FakeMachine() {
         files.put("/proc/filesystems", "nodev\tproc\nnodev\tfuse\n\tfuseblk\n");
@@ -141,7 +140,7 @@ final class FakeMachine extends Machine {
 
     @Override
     String sharedMemoryObstacle() {
-        return sharedMemoryObstacle;
+        return null;
     }
 
     @Override

@@ -11,20 +11,13 @@ import java.util.List;
  * shards may have applied any logical blocks of a dropped gradient. The weights show which blocks they have applied.
  */
 final class ExpectedWeights {
-    /** A dropped gradient, with the number of its bytes that the weights certainly contain, and that they possibly contain. */
-    private static final class DroppedGradient {
-        private final Gradient gradient;
-        private long countedBytes;
-        private long doubtfulBytes;
-
-        private DroppedGradient(Gradient gradient) {
-            this.gradient = gradient;
-        }
-    }
-
     private final List<List<Gradient>> roundsOfLearners = new ArrayList<>();
     private final boolean means;
-    private final List<DroppedGradient> dropped = new ArrayList<>();
+    private final List<Gradient> dropped = new ArrayList<>();
+    /** The number of bytes of each dropped gradient that the weights certainly contain. */
+    private final long[] countedBytes;
+    /** The number of bytes of each dropped gradient that the weights possibly contain. */
+    private final long[] doubtfulBytes;
 
     /**
      * @param histories the gradients of each learner, in the order in which the learner wrote them
@@ -34,9 +27,10 @@ final class ExpectedWeights {
         this.means = means;
         for (List<Gradient> history : histories) {
             roundsOfLearners.add(history.stream().filter(Gradient::hasRound).toList());
-            history.stream().filter(each -> each.fate() == Gradient.Fate.DROPPED)
-                .forEach(each -> dropped.add(new DroppedGradient(each)));
+            history.stream().filter(each -> each.fate() == Gradient.Fate.DROPPED).forEach(dropped::add);
         }
+        countedBytes = new long[dropped.size()];
+        doubtfulBytes = new long[dropped.size()];
     }
 
     /** Checks the weight of a logical block, in which all weights are equal. */
@@ -48,17 +42,18 @@ final class ExpectedWeights {
             }
         }
         assertThat(explanations)
-            .as("the weight %s of logical block %d, which is %s without the dropped gradients", weight, logicalBlock,
-                weight(logicalBlock, 0))
+            .as("the explanations of the weight %s of logical block %d; without dropped gradients, it would be %s",
+                weight,
+                logicalBlock, weight(logicalBlock, 0))
             .isNotEmpty();
         for (int i = 0; i < dropped.size(); i++) {
-            if (!dropped.get(i).gradient.has(logicalBlock)) {
+            if (!dropped.get(i).has(logicalBlock)) {
                 continue;
             }
             int bit = i;
             long with = explanations.stream().filter(subset -> (subset >> bit & 1) != 0).count();
-            dropped.get(i).countedBytes += with == explanations.size() ? LogicalBlock.BYTES : 0;
-            dropped.get(i).doubtfulBytes += with > 0 && with < explanations.size() ? LogicalBlock.BYTES : 0;
+            countedBytes[i] += with == explanations.size() ? LogicalBlock.BYTES : 0;
+            doubtfulBytes[i] += with > 0 && with < explanations.size() ? LogicalBlock.BYTES : 0;
         }
     }
 
@@ -80,15 +75,9 @@ final class ExpectedWeights {
     }
 
     private boolean counts(Gradient gradient, int subset) {
-        if (gradient.fate() != Gradient.Fate.DROPPED) {
-            return gradient.fate() == Gradient.Fate.COUNTED;
-        }
-        for (int i = 0; i < dropped.size(); i++) {
-            if (dropped.get(i).gradient == gradient) {
-                return (subset >> i & 1) != 0;
-            }
-        }
-        throw new AssertionError(gradient);
+        return gradient.fate() == Gradient.Fate.DROPPED
+            ? (subset >> dropped.indexOf(gradient) & 1) != 0
+            : gradient.fate() == Gradient.Fate.COUNTED;
     }
 
     /**
@@ -96,9 +85,9 @@ final class ExpectedWeights {
      * {@link #check} for all logical blocks.
      */
     void checkDropped() {
-        for (DroppedGradient each : dropped) {
-            assertThat(each.gradient.acceptedBytes()).as("the accepted bytes of %s", each.gradient)
-                .isBetween(each.countedBytes, each.countedBytes + each.doubtfulBytes);
+        for (int i = 0; i < dropped.size(); i++) {
+            assertThat(dropped.get(i).acceptedBytes()).as("the accepted bytes of %s", dropped.get(i))
+                .isBetween(countedBytes[i], countedBytes[i] + doubtfulBytes[i]);
         }
     }
 }

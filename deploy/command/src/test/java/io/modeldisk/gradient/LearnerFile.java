@@ -73,20 +73,19 @@ final class LearnerFile implements AutoCloseable {
         return gradient.from * LogicalBlock.BYTES;
     }
 
-    /** Writes a gradient to the buffer in which the learner computes now. */
-    void write(Gradient gradient) throws IOException {
+    /**
+     * Writes a gradient.
+     *
+     * @param pushed true for a mapped gradient whose push the last fsync has begun with overlap. The learner does not compute in
+     *     its buffer now
+     */
+    void write(Gradient gradient, boolean pushed) throws IOException {
         byte[] bytes = bytes(gradient);
+        int set = pushed ? 1 - exchange.activeSet() : exchange.activeSet();
         switch (way) {
             case FILE -> writePieces(bytes, start(gradient));
-            case MAPPED -> Memories.copy(bytes, 0, exchange.buffer(exchange.activeSet(), true, Cancellation.NONE), 0,
-                bytes.length);
+            case MAPPED -> Memories.copy(bytes, 0, exchange.buffer(set, true, Cancellation.NONE), 0, bytes.length);
         }
-    }
-
-    /** With overlap, overwrites the gradient whose push the last fsync has begun. */
-    void writeToOtherSet(Gradient gradient) throws IOException {
-        byte[] bytes = bytes(gradient);
-        Memories.copy(bytes, 0, exchange.buffer(1 - exchange.activeSet(), true, Cancellation.NONE), 0, bytes.length);
     }
 
     /** Writes a gradient in two pieces, in random order. The boundary of the pieces can be within a logical block. */

@@ -20,10 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -87,14 +86,11 @@ final class RandomJob implements AutoCloseable {
             breaksLeft.set(random.nextInt(MAX_BREAKS));
             scheduleCuts();
         }
-        List<CompletableFuture<Void>> training = learners.stream().map(learner -> CompletableFuture.runAsync(() -> {
-            try {
-                learner.train();
-            } catch (Exception e) {
-                throw new CompletionException(e);
-            }
-        }, threads)).toList();
-        for (CompletableFuture<Void> each : training) {
+        List<Future<Void>> training = learners.stream().map(learner -> threads.<Void>submit(() -> {
+            learner.train();
+            return null;
+        })).toList();
+        for (Future<Void> each : training) {
             each.get(BOUND_S, TimeUnit.SECONDS);
         }
         check();
@@ -164,8 +160,9 @@ final class RandomJob implements AutoCloseable {
             nonFinite += shard.path("nonFinitePushes").asLong();
         }
         if (scenario.isCalm()) {
-            assertThat(nonFinite).as("the number of gradients that the shards count as not finite").isEqualTo(learners.stream()
-                .flatMap(learner -> learner.history().stream()).filter(gradient -> !gradient.finite).count());
+            assertThat(nonFinite).as("the number of gradients that the shards count as not finite")
+                .isEqualTo(learners.stream()
+                    .flatMap(learner -> learner.history().stream()).filter(gradient -> !gradient.finite).count());
         }
     }
 

@@ -146,7 +146,7 @@ final class RandomLearner implements AutoCloseable {
             retried("read", file::read);
         }
         Gradient gradient = next(random.nextDouble() >= scenario.nonFiniteShare());
-        file.write(gradient);
+        file.write(gradient, false);
         while (gradient != null) {
             IOException failure = fsync(scenario.interrupts() && random.nextInt(2) == 0);
             gradient = failure == null ? succeeded(gradient) : failed(gradient, failure);
@@ -217,12 +217,12 @@ final class RandomLearner implements AutoCloseable {
                 // Overwrites the gradient with the same bytes. A learner must not write to a mapped gradient that an fsync might
                 // push.
                 if (file.way == Way.FILE || overlaps) {
-                    file.write(gradient);
+                    file.write(gradient, false);
                 }
                 yield gradient;
             }
             case 1 -> overlaps ? replaceUnbegun(gradient) : replace(gradient);
-            case 2 -> overlaps && file.way == Way.MAPPED && pushing != null ? replacePushing(gradient) : gradient;
+            case 2 -> overlaps && file.way == Way.MAPPED && pushing != null ? replace(gradient) : gradient;
             case 3 -> mayDrop() ? drop(gradient) : gradient;
             default -> gradient;
         };
@@ -237,11 +237,8 @@ final class RandomLearner implements AutoCloseable {
         assertThat(scenario.policy()).isEqualTo(NonFinite.REFUSE);
         assertThat(wrong.finite).as("%s was refused", wrong).isFalse();
         wrong.becomes(Fate.NOTHING);
-        if (overlaps) {
-            pushing = null;
-            return gradient;
-        }
-        return null;
+        pushing = null;
+        return overlaps ? gradient : null;
     }
 
     /**
@@ -251,63 +248,39 @@ final class RandomLearner implements AutoCloseable {
     private Gradient replaceUnbegun(Gradient gradient) throws IOException {
         gradient.becomes(Fate.NOTHING);
         Gradient other = instead(gradient);
-        file.write(other);
+        file.write(other, false);
         trace.add("other gradient " + other.number);
         return other;
     }
 
     /**
-     * Tries to push another gradient instead of a gradient whose push might have begun. Either the other gradient is refused, or
-     * the shards have applied nothing of the first gradient.
+     * Tries to push another gradient instead of a gradient whose push might have begun: with overlap the gradient of the last
+     * successful fsync, otherwise that of the failed fsync. Either the other gradient is refused with EBUSY, or the shards have
+     * applied nothing of the first gradient.
      */
     private Gradient replace(Gradient gradient) throws IOException {
         if (file.way != Way.FILE && lastCancelled) {
             return gradient;
         }
-        Gradient other = instead(gradient);
-        trace.add("replaces " + gradient.number + " by " + other.number);
-        file.write(other);
+        Gradient first = overlaps ? pushing : gradient;
+        Gradient other = instead(first);
+        trace.add("replaces " + first.number + " by " + other.number);
+        file.write(other, overlaps);
         IOException failure = fsync(false);
-        if (failure != null && isBusy(failure)) {
+        if (failure instanceof ErrnoException errno && errno.errno() == Errno.EBUSY) {
             other.becomes(Fate.NOTHING);
             if (random.nextBoolean() && mayDrop()) {
                 return drop(gradient);
             }
-            file.write(gradient);
+            file.write(first, overlaps);
             return gradient;
         }
-        gradient.becomes(Fate.NOTHING);
-        return failure == null ? succeeded(other) : failed(other, failure);
-    }
-
-    /** Overwrites the mapped gradient whose push the last successful fsync has begun, after this push has failed. */
-    private Gradient replacePushing(Gradient gradient) throws IOException {
-        if (lastCancelled) {
-            return gradient;
+        first.becomes(Fate.NOTHING);
+        if (overlaps) {
+            pushing = other;
         }
-        Gradient before = pushing;
-        Gradient other = instead(before);
-        trace.add("replaces " + before.number + " by " + other.number + " in the other set");
-        file.writeToOtherSet(other);
-        IOException failure = fsync(false);
-        if (failure != null && isBusy(failure)) {
-            other.becomes(Fate.NOTHING);
-            if (random.nextBoolean() && mayDrop()) {
-                return drop(gradient);
-            }
-            file.writeToOtherSet(before);
-            return gradient;
-        }
-        if (failure != null && isRefusal(failure)) {
-            throw new AssertionError(other + " is finite", failure);
-        }
-        before.becomes(Fate.NOTHING);
-        pushing = other;
-        return failure == null ? succeeded(gradient) : failed(gradient, failure);
-    }
-
-    private static boolean isBusy(IOException failure) {
-        return failure instanceof ErrnoException errno && errno.errno() == Errno.EBUSY;
+        Gradient next = overlaps ? gradient : other;
+        return failure == null ? succeeded(next) : failed(next, failure);
     }
 
     private boolean mayDrop() {
@@ -318,11 +291,8 @@ final class RandomLearner implements AutoCloseable {
         Dropped dropped = dropRetried();
         if (overlaps) {
             gradient.becomes(Fate.NOTHING);
-            dropped(pushing, dropped);
-            pushing = pushing != null && pushing.fate() == Fate.OPEN ? pushing : null;
-        } else {
-            dropped(gradient, dropped);
         }
+        dropped(overlaps ? pushing : gradient, dropped);
         return null;
     }
 
@@ -349,6 +319,7 @@ final class RandomLearner implements AutoCloseable {
             assertThat(report.acceptedBytes()).as("the accepted bytes of %s", begun).isZero();
         }
         begun.dropped(report.acceptedBytes());
+        pushing = null;
     }
 
     /** Waits with overlap until the fate of the last gradient is known. */
@@ -364,10 +335,8 @@ final class RandomLearner implements AutoCloseable {
             if (isRefusal(e)) {
                 // The close of any descriptor flushes the exchange, and might not belong to the writer. The next fsync thus
                 // reports the refusal again.
-                IOException again = fsync(false);
-                while (!isRefusal(again)) {
+                for (IOException again = fsync(false); !isRefusal(again); again = fsync(false)) {
                     checkExpected(again);
-                    again = fsync(false);
                 }
                 refused(null);
                 return;
@@ -376,7 +345,6 @@ final class RandomLearner implements AutoCloseable {
         }
         if (file.way == Way.MAPPED || random.nextBoolean() && mayDrop()) {
             dropped(pushing, dropRetried());
-            pushing = pushing.fate() == Fate.OPEN ? pushing : null;
             return;
         }
         // Nothing was written since the last fsync, so this fsync only repeats the push.

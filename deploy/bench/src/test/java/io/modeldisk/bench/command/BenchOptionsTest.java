@@ -59,30 +59,6 @@ final class BenchOptionsTest {
             .containsExactly("null", "mine:lr=0.1,beta=0.9", "sgd:lr=0.1");
     }
 
-    @ParameterizedTest
-    @CsvSource({"--sizes,6k,'--sizes 6144 must be a multiple of 4096, except for --measures latency alone'",
-        "--sizes,0,must be from 1 byte to 8 MiB", "--sizes,9m,must be from 1 byte to 8 MiB",
-        "--clients,0,must be from 1 to 4096", "--rounds,0,must be from 1 to 1000",
-        "--duration,1ms,1ms must be from 10ms to 1h", "--model-size,4k,must be a multiple of 4096 of at least 1 MiB",
-        "--datamover,rdma,must be one of", "--gradient-size,1048577k,--gradient-size 1073742848 must be at most 1 GiB",
-        "--running,modeldisk://127.0.0.1:1/m,--running and --baseline must be given together"})
-    void optionOfBenchProtocolOutsideItsRangeIsRefused(String option, String value, String words) {
-        assertThatThrownBy(() -> protocol(option, value)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining(words);
-    }
-
-    @ParameterizedTest
-    @CsvSource({"--binding,fast,must be one of kernel", "--datamover,rdma,must be one of",
-        "--sizes,5000,must be a multiple of 4096", "--sizes,5m,from 4096 to 4194304",
-        "--rounds,0,must be from 1 to 1000"})
-    void optionOfBenchMountOutsideItsRangeIsRefused(String option, String value, String words) {
-        // Only the binding kernel is on the class path of this test.
-        BenchMountCommand command = option.equals("--binding")
-            ? parse(new BenchMountCommand(), option, value)
-            : parse(new BenchMountCommand(), option, value, "--binding", "kernel");
-        assertThatThrownBy(command::bench).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(words);
-    }
-
     @Test
     void modelIsANameOrASizeWithAComputationTime() {
         assertThat(training("--model", "lstm").model().bytes()).isEqualTo(35_930_000);
@@ -104,13 +80,31 @@ final class BenchOptionsTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"--model,Foo,'--model Foo must be a size or one of AlexNet, Inception-v3'",
-        "--model,ResNet-50,needs the computation time of an iteration",
-        "--followers,many,must be a number from 0 to 100",
-        "--learners,65,must be from 1 to 64", "--exchange,fast,must be one of"})
-    void optionOfBenchTrainingOutsideItsRangeIsRefused(String option, String value, String words) {
-        assertThatThrownBy(() -> training(option, value)).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining(words);
+    @CsvSource({
+        "protocol,--sizes,6k,'--sizes 6144 must be a multiple of 4096, except for --measures latency alone'",
+        "protocol,--sizes,0,must be from 1 byte to 8 MiB", "protocol,--sizes,9m,must be from 1 byte to 8 MiB",
+        "protocol,--clients,0,must be from 1 to 4096", "protocol,--rounds,0,must be from 1 to 1000",
+        "protocol,--duration,1ms,1ms must be from 10ms to 1h",
+        "protocol,--model-size,4k,must be a multiple of 4096 of at least 1 MiB",
+        "protocol,--datamover,rdma,must be one of",
+        "protocol,--gradient-size,1048577k,--gradient-size 1073742848 must be at most 1 GiB",
+        "protocol,--running,modeldisk://127.0.0.1:1/m,--running and --baseline must be given together",
+        "mount,--binding,fast,must be one of kernel", "mount,--datamover,rdma,must be one of",
+        "mount,--sizes,5000,must be a multiple of 4096", "mount,--sizes,5m,from 4096 to 4194304",
+        "mount,--rounds,0,must be from 1 to 1000",
+        "training,--model,Foo,'--model Foo must be a size or one of AlexNet, Inception-v3'",
+        "training,--model,ResNet-50,needs the computation time of an iteration",
+        "training,--followers,many,must be a number from 0 to 100",
+        "training,--learners,65,must be from 1 to 64", "training,--exchange,fast,must be one of"})
+    void optionOutsideItsRangeIsRefused(String benchmark, String option, String value, String words) {
+        assertThatThrownBy(() -> {
+            switch (benchmark) {
+                case "protocol" -> protocol(option, value);
+                case "training" -> training(option, value);
+                // Only the binding kernel is on the class path of this test.
+                default -> parse(new BenchMountCommand(), option, value, "--binding", "kernel").bench();
+            }
+        }).isInstanceOf(IllegalArgumentException.class).hasMessageContaining(words);
     }
 
     @Test

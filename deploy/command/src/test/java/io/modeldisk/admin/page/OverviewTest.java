@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.modeldisk.admin.page.Overview.ShardSource;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.striping.ShardReport;
 import io.modeldisk.test.Await;
@@ -81,7 +80,12 @@ final class OverviewTest {
     @Test
     void silentShardKeepsItsLastStatusAndIsReadAgain() {
         AtomicInteger answers = new AtomicInteger(1);
-        overview.shard(0, answeringWhile(answers));
+        overview.shard(0, _ -> {
+            if (answers.get() == 0) {
+                throw new IOException("connection refused");
+            }
+            return report(0, "{'updates':7}");
+        });
         await("the shard has answered", () -> shard(0).path("updates").asInt() == 7);
         answers.set(0);
         await("the shard has failed", () -> shard(0).has("failure"));
@@ -96,15 +100,6 @@ final class OverviewTest {
             clock.advance(Duration.ofMillis(100));
             return !shard(0).has("failure");
         });
-    }
-
-    private static ShardSource answeringWhile(AtomicInteger answers) {
-        return _ -> {
-            if (answers.get() == 0) {
-                throw new IOException("connection refused");
-            }
-            return report(0, "{'updates':7}");
-        };
     }
 
     @Test

@@ -12,6 +12,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,8 +24,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 final class ServiceNoticesTest {
     private static final Duration WATCHDOG = Duration.ofMillis(100);
 
-    @TempDir
-    private Path directory;
+    private String path;
+
+    @BeforeEach
+    void choosePath(@TempDir Path directory) {
+        path = directory.resolve("notify").toString();
+    }
 
     private ServiceNotices notices(String socket) {
         return new ServiceNotices(Optional.of(new ServiceManager(socket, WATCHDOG)));
@@ -33,9 +38,7 @@ final class ServiceNoticesTest {
     @ParameterizedTest
     @ValueSource(strings = {"a path", "an abstract name"})
     void progressIsSentAfterTheReadyLine(String kind) throws IOException {
-        String socket = kind.equals("a path")
-            ? directory.resolve("notify").toString()
-            : "@modeldisk-" + UUID.randomUUID();
+        String socket = kind.equals("a path") ? path : "@modeldisk-" + UUID.randomUUID();
         try (ServiceMessages messages = ServiceMessages.at(socket); ServiceNotices notices = notices(socket)) {
             notices.ready("ready: größer", () -> "round 7");
             assertThat(messages.next())
@@ -46,9 +49,8 @@ final class ServiceNoticesTest {
 
     @Test
     void workWithoutProgressDoesNotFeedTheWatchdog() throws IOException {
-        String socket = directory.resolve("notify").toString();
         AtomicBoolean stuck = new AtomicBoolean(true);
-        try (ServiceMessages messages = ServiceMessages.at(socket); ServiceNotices notices = notices(socket)) {
+        try (ServiceMessages messages = ServiceMessages.at(path); ServiceNotices notices = notices(path)) {
             notices.ready("ready: here", () -> {
                 if (stuck.get()) {
                     throw new IOException("no thread serves");
@@ -65,8 +67,7 @@ final class ServiceNoticesTest {
 
     @Test
     void processWithoutWorkFeedsTheWatchdog() throws IOException {
-        String socket = directory.resolve("notify").toString();
-        try (ServiceMessages messages = ServiceMessages.at(socket); ServiceNotices notices = notices(socket)) {
+        try (ServiceMessages messages = ServiceMessages.at(path); ServiceNotices notices = notices(path)) {
             notices.ready("standby: waits", null);
             messages.next();
             assertThat(messages.next()).isEqualTo("WATCHDOG=1\nSTATUS=standby: waits");
@@ -75,9 +76,8 @@ final class ServiceNoticesTest {
 
     @Test
     void lastMessageAnnouncesTheStop() throws IOException {
-        String socket = directory.resolve("notify").toString();
-        try (ServiceMessages messages = ServiceMessages.at(socket)) {
-            try (ServiceNotices notices = notices(socket)) {
+        try (ServiceMessages messages = ServiceMessages.at(path)) {
+            try (ServiceNotices notices = notices(path)) {
                 notices.ready("ready: here", () -> "round 7");
                 notices.stopping();
             }
@@ -87,8 +87,7 @@ final class ServiceNoticesTest {
 
     @Test
     void errorNamesTheSocketWithoutAReceiver() {
-        String missing = directory.resolve("missing").toString();
-        assertThatThrownBy(() -> new ServiceManager(missing, WATCHDOG).tell("READY=1"))
-            .isInstanceOf(NoListenerException.class).hasMessageContaining(missing);
+        assertThatThrownBy(() -> new ServiceManager(path, WATCHDOG).tell("READY=1"))
+            .isInstanceOf(NoListenerException.class).hasMessageContaining(path);
     }
 }

@@ -1,2 +1,0 @@
-/** Tests of the labels of learners. */
-package io.modeldisk.command.address;
