@@ -288,23 +288,19 @@ final class RandomLearner implements AutoCloseable {
     }
 
     private Gradient drop(Gradient gradient) throws IOException {
-        Dropped dropped = dropRetried();
+        dropBegun(overlaps ? pushing : gradient);
         if (overlaps) {
             gradient.becomes(Fate.NOTHING);
         }
-        dropped(overlaps ? pushing : gradient, dropped);
         return null;
     }
 
-    private Dropped dropRetried() throws IOException {
+    /** Drops the gradient whose push might have begun, and records the report of the drop. */
+    private void dropBegun(Gradient begun) throws IOException {
         Dropped[] result = new Dropped[1];
         retried("drop", () -> result[0] = exchange.drop(Cancellation.NONE));
-        trace.add("drop: " + result[0]);
-        return result[0];
-    }
-
-    /** Records the report of a drop about the gradient whose push might have begun. */
-    private void dropped(Gradient begun, Dropped report) {
+        Dropped report = result[0];
+        trace.add("drop: " + report);
         long bytes = report.acceptedBytes() + report.leftOutBytes();
         if (bytes == 0) {
             if (begun != null && !overlaps) {
@@ -344,7 +340,7 @@ final class RandomLearner implements AutoCloseable {
             checkExpected(e);
         }
         if (file.way == Way.MAPPED || random.nextBoolean() && mayDrop()) {
-            dropped(pushing, dropRetried());
+            dropBegun(pushing);
             return;
         }
         // Nothing was written since the last fsync, so this fsync only repeats the push.
