@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.striping.RemoteModel;
 import java.nio.file.Path;
@@ -116,10 +117,10 @@ public final class MountContext {
      * @throws IllegalArgumentException if a value is missing or invalid; the message names the value and its valid range
      */
     public MountContext conclude() {
-        require(directory != null, "the directory of the mount is not set");
-        require(source != null && !source.isEmpty(), "source=" + source + " must not be empty");
-        require(remoteModel != null, "the remote model of the mount is not set");
-        require(!remoteModel.follows() || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange
+        Arguments.require(directory != null, "the directory of the mount is not set");
+        Arguments.require(source != null && !source.isEmpty(), "source=" + source + " must not be empty");
+        Arguments.require(remoteModel != null, "the remote model of the mount is not set");
+        Arguments.require(!remoteModel.follows() || exchange == ExchangeScheme.DIRECT, "exchange=" + exchange
             + " is for learners: a read-only mount needs exchange=direct, because it has no gradient to push");
         return this;
     }
@@ -131,11 +132,5 @@ public final class MountContext {
             + " exchange=" + exchange + " pull=" + pull + " onRollback="
             + onRollback + " binding=" + binding.name() + " datamover=" + datamover + " tuning=" + tuning
             + " access=" + access;
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 }

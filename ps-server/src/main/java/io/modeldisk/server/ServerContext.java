@@ -8,6 +8,7 @@ import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
+import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.RoundCdb;
@@ -384,7 +385,8 @@ public final class ServerContext {
             "minLearners=%s must be from 0 to the number of learners, which is %s", minLearners,
             learners);
         check(lease != null && lease.isPositive() && lease.compareTo(MAX_LEASE) <= 0,
-            "lease=%s must be more than 0 and at most a day", lease);
+            "lease=%s must be longer than 0s and at most 24h",
+            lease == null ? null : DurationText.format(lease));
         check(readerBytes >= 0, "readerBytes=%s must not be negative", readerBytes);
     }
 

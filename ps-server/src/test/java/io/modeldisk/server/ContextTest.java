@@ -41,7 +41,7 @@ class ContextTest {
         assertRefused(c -> c.learners(2).minLearners(3),
             "minLearners=3 must be from 0 to the number of learners, which is 2");
         assertRefused(c -> c.minLearners(-1), "minLearners=-1 must be from 0");
-        assertRefused(c -> c.lease(Duration.ZERO), "lease=PT0S must be more than 0");
+        assertRefused(c -> c.lease(Duration.ZERO), "lease=0s must be longer than 0s");
         assertRefused(c -> c.consistency("none"), "consistency=none must be asp, bsp or ssp:S");
         for (String none : List.of("ssp", "ssp:", "ssp:-1", "ssp:x", "ssp:1000001", "ssp:99999999999", "ssp:1\n")) {
             assertRefused(c -> c.consistency(none), "consistency=" + none

@@ -229,6 +229,7 @@ final class RandomLearner implements AutoCloseable {
     }
 
     private boolean isRefusal(IOException failure) {
+        assertThat(failure).as("the error of the fsync after a refused flush; %s", trace()).isNotNull();
         return failure.getMessage().contains(REFUSED);
     }
 

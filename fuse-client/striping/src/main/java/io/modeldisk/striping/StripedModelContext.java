@@ -1,6 +1,8 @@
 package io.modeldisk.striping;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.datamover.IserProvider;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.AwaitCommand;
@@ -115,19 +117,13 @@ public final class StripedModelContext {
      * @throws IllegalArgumentException if a value is invalid; the message names the value and its valid range
      */
     public StripedModelContext conclude() {
-        require(locator != null, "the address of the model is not set");
-        require(learner.matches(LABEL_FORM),
+        Arguments.require(locator != null, "the address of the model is not set");
+        Arguments.require(learner.matches(LABEL_FORM),
             "learner '" + learner
                 + "' must be 1 to 48 letters, digits, dots, colons or hyphens, without a dot at the end");
-        require(waitTimeout.isPositive(), "waitTimeout=" + waitTimeout + " must be positive");
-        require(!reconnectTimeout.isNegative(), "reconnectTimeout=" + reconnectTimeout + " must not be negative");
+        Arguments.require(waitTimeout.isPositive(), "waitTimeout=" + DurationText.format(waitTimeout) + " must be longer than 0s");
+        Arguments.require(!reconnectTimeout.isNegative(), "reconnectTimeout=" + reconnectTimeout + " must not be negative");
         return this;
-    }
-
-    private static void require(boolean condition, String message) {
-        if (!condition) {
-            throw new IllegalArgumentException(message);
-        }
     }
 
     /** Returns the configuration of a session with a shard. The caller must still set the initiator and the learner. */

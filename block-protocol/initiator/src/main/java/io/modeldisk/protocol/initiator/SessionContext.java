@@ -1,6 +1,8 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import io.modeldisk.protocol.datamover.tcp.TcpInitiatorPortal;
 import io.modeldisk.protocol.login.Digest;
@@ -95,9 +97,7 @@ public final class SessionContext implements Cloneable {
     }
 
     private static Duration positive(String name, Duration value) {
-        if (!value.isPositive()) {
-            throw new IllegalArgumentException(name + "=" + value + " must be positive");
-        }
+        Arguments.require(value.isPositive(), name + "=" + DurationText.format(value) + " must be longer than 0s");
         return value;
     }
 
