@@ -4,14 +4,12 @@ import io.modeldisk.protocol.pdu.Pdu;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
 /**
- * The initiator task tags of a session's tasks, one for each slot. The tag of a task is removed before the target sends the
- * status of the task. All tags are in one small array, because the tag of each new command is compared with all tags.
- * Thread-safe.
+ * The initiator task tags of a session's tasks, one for each slot. The tag of a task is removed before its status is sent. All
+ * tags are in one small array, because the tag of each new command is compared with all tags. Thread-safe.
  */
 final class ActiveTags {
     private final AtomicIntegerArray tags;
 
-    /** Creates an empty set of tags for {@code slots} slots. */
     ActiveTags(int slots) {
         tags = new AtomicIntegerArray(slots);
         for (int slot = 0; slot < slots; slot++) {
@@ -24,7 +22,6 @@ final class ActiveTags {
         tags.setRelease(slot, tag);
     }
 
-    /** Removes the tag of the task in a slot. */
     void remove(int slot) {
         tags.setRelease(slot, Pdu.RESERVED_TAG);
     }

@@ -20,10 +20,7 @@ final class BufferPool implements AutoCloseable {
     private final DataMemory memory;
     private final int[] free;
     private int freeCount;
-    /**
-     * The number of chunks that are promised to sessions that have not logged in yet. Negative if there are more sessions than
-     * expected.
-     */
+    /** The number of chunks promised to sessions that log in later. Negative if there are more sessions than expected. */
     private int promised;
     /** The tasks that wait for chunks, oldest first. Each task already has the chunk of its slot. */
     private final ArrayDeque<TaskSlot> waiting;
@@ -45,10 +42,7 @@ final class BufferPool implements AutoCloseable {
         return memory;
     }
 
-    /**
-     * Acquires a chunk if more than {@code spare} chunks are free and not promised. Returns the offset of the chunk in bytes, or
-     * -1 if there are too few such chunks.
-     */
+    /** Acquires a chunk if more than {@code spare} unpromised chunks are free. Returns the chunk's offset in bytes, or -1. */
     synchronized long take(int spare) {
         return unpromised() <= spare ? -1 : (long) free[--freeCount] * CHUNK_BYTES;
     }

@@ -7,20 +7,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Controls the order and the number of a session's commands (RFC 7143 section 4.2.2). Each command in flight occupies one slot. A
- * session starts with a few slots and gets more slots while the buffer pool has free chunks, so many sessions can share
- * the pool, and a single session can have many commands in flight.
- *
- * <p>Thread-safe.
+ * session starts with a few slots and gets more slots while the buffer pool has free chunks, so many sessions can share the pool,
+ * and a single session can have many commands in flight. Thread-safe.
  */
 final class CommandWindow implements TargetDatamover.Numbering {
     /** The decision whether the target serves a request. The decision depends on the CmdSN of the request. */
     enum Order {
         /** The request must be served, because it is immediate or has the next CmdSN. */
         TAKE,
-        /**
-         * The request must be ignored, because its CmdSN is outside the window or was received before, or because the session is
-         * about to end.
-         */
+        /** The request must be ignored: its CmdSN is outside the window or was received before, or the session is ending. */
         IGNORE,
         /** A request with an earlier CmdSN is missing. This is a protocol error in a session with one connection. */
         GAP
@@ -29,10 +24,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final TargetConnection connection;
     private final BufferPool pool;
     private final TaskSlot[] slots;
-    /**
-     * The number of free chunks that the pool must keep for large writes. The window grows only while the pool has more free
-     * chunks.
-     */
+    /** The number of free chunks to keep for large writes. The window grows only while the pool has more free chunks. */
     private final int poolReserve;
     private final DevicePool devicePool;
     private final AtomicInteger awaitingData = new AtomicInteger();
@@ -97,10 +89,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         statSn = initialStatSn;
     }
 
-    /**
-     * Decides from the CmdSN of a request whether the request is served. The caller must call {@link #count} if it accepts the
-     * request.
-     */
+    /** Decides from the CmdSN whether a request is served. The caller must call {@link #count} if it accepts the request. */
     Order orderOf(RequestPdu request) {
         if (stopped) {
             return Order.IGNORE;
@@ -115,11 +104,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return ahead > 0 ? Order.GAP : Order.TAKE;
     }
 
-    /**
-     * Accepts a request, and advances ExpCmdSN unless the request is immediate.
-     *
-     * @return false if the request must be ignored, because {@link #stop} was called
-     */
+    /** Accepts a request, and advances ExpCmdSN unless the request is immediate. Returns false after {@link #stop}. */
     synchronized boolean count(RequestPdu request) {
         if (stopped) {
             return false;
@@ -135,10 +120,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         stopped = true;
     }
 
-    /**
-     * True if every task has either ended, or is parked and has had no effect yet. A task is parked, for example, while it waits
-     * for the pushes of other learners.
-     */
+    /** True if every task has ended, or is parked without any effect yet, for example to wait for pushes of other learners. */
     boolean isQuiet() {
         for (int i = 0; i < slotCount; i++) {
             TaskState state = slots[i].state();
@@ -163,7 +145,6 @@ final class CommandWindow implements TargetDatamover.Numbering {
      * Skips the CmdSN of a command that was aborted before it arrived (RFC 7143 section 11.5.1). Does nothing if this CmdSN is
      * not the next CmdSN. Returns whether the CmdSN was skipped.
      *
-     * @param cmdSn the CmdSN of the aborted command
      * @param before the CmdSN of the task management function that aborts the command
      */
     synchronized boolean plug(int cmdSn, int before) {
@@ -199,10 +180,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return false;
     }
 
-    /**
-     * Records that the last Put_Data of an ending task is in progress. Returns the sequence number of the Put_Data in this
-     * session.
-     */
+    /** Records that a task's last Put_Data is in progress. Returns the Put_Data's sequence number in this session. */
     synchronized long putting() {
         putting++;
         notifyAll();
@@ -276,7 +254,6 @@ final class CommandWindow implements TargetDatamover.Numbering {
         return slotCount;
     }
 
-    /** Returns the maximum number of slots. */
     int maxSlots() {
         return slots.length;
     }

@@ -8,9 +8,7 @@ import io.modeldisk.protocol.memory.DataMemory;
  * completes their round.
  *
  * <p>If a task was aborted or its connection was lost, the device can still read the task's chunks after the task has ended. A
- * returned chunk therefore becomes free only when the device has completed all operations that it had at the time of the return.
- *
- * <p>Thread-safe.
+ * returned chunk becomes free only when the device has completed all operations submitted before the return. Thread-safe.
  */
 final class DevicePool {
     private final DeviceWrites device;
@@ -53,10 +51,7 @@ final class DevicePool {
         return true;
     }
 
-    /**
-     * Returns a chunk to the pool. The caller ensures that no datamover uses the chunk any more, and that the device gets no
-     * further operation that reads the chunk.
-     */
+    /** Returns a chunk to the pool. The caller ensures that no datamover and no later device operation uses the chunk. */
     synchronized void give(long offset) {
         int last = place(count);
         offsets[last] = offset;

@@ -152,10 +152,7 @@ final class DiskCommands {
         return task.command.offset + task.command.cdb.blocks() * BLOCK;
     }
 
-    /**
-     * Returns the number of bytes from {@code offset} to the end of the range or to the end of the shard's block, whichever is
-     * nearer.
-     */
+    /** Returns the number of bytes from {@code offset} to the end of the range or of the shard's block, whichever is nearer. */
     private static int bytesOfBlock(DiskUnit disk, long offset, long end) {
         int step = disk.optimalTransferBytes();
         return (int) Math.min(end - offset, step - offset % step);

@@ -9,9 +9,8 @@ import java.lang.foreign.MemorySegment;
  */
 public interface DiskUnit extends LogicalUnit {
     /**
-     * Compares the data of a task with the medium in the task's range.
-     *
-     * @return the offset of the first difference in bytes from the start of the range, or -1 if there is no difference
+     * Compares the data of a task with the medium in the task's range. Returns the offset of the first difference in bytes from
+     * the start of the range, or -1 if there is no difference.
      */
     long firstDifference(IoTask task);
 

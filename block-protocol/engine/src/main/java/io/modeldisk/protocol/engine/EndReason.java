@@ -25,7 +25,6 @@ enum EndReason {
         this.status = status;
     }
 
-    /** Returns the reason with this ordinal. */
     static EndReason of(int ordinal) {
         return ALL[ordinal];
     }
@@ -35,10 +34,7 @@ enum EndReason {
         return status;
     }
 
-    /**
-     * Returns whether the status of this reason means that the command had no effect. After such a status, initiators send the
-     * command again.
-     */
+    /** Returns whether this reason's status means that the command had no effect, so initiators send the command again. */
     boolean meansNoEffect() {
         return switch (this) {
             case ACCESS_STATE_CHANGED, EXPIRED, ABORTED_BY_OTHER -> true;

@@ -14,7 +14,6 @@ final class FaultCount {
         return LogThinning.isLogged(++count);
     }
 
-    /** Returns the number of faults so far. */
     long count() {
         return count;
     }

@@ -300,18 +300,12 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         runner.goOn(task);
     }
 
-    /**
-     * Aborts this session's tasks on a logical unit, or on all logical units if {@code unit} is null. Called by the receiver
-     * thread of another session.
-     */
+    /** Aborts the tasks on a unit, or all tasks if {@code unit} is null. Called by another session's receiver thread. */
     void abortForOther(LogicalUnit unit) {
         tasks.end(EndReason.ABORTED_BY_OTHER, unit);
     }
 
-    /**
-     * Establishes the unit attention for the reset of a logical unit, or of all logical units if {@code unit} is null. Can be
-     * called by any thread.
-     */
+    /** Establishes the unit attention for a reset of {@code unit}, or of all units if null. Can be called by any thread. */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
     }
@@ -327,10 +321,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         }
     }
 
-    /**
-     * Ends tasks that have waited too long. Closes the connection if the initiator has not sent announced data in time. Called by
-     * the watchdog.
-     */
+    /** Ends tasks that have waited too long. Closes the connection if announced data is overdue. Called by the watchdog. */
     void tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         if (tasks.tick(nowNs, dataLimitNs, waitLimitNs)) {
             connection.closeFor("the initiator did not send the data that it had announced");

@@ -63,16 +63,12 @@ public interface IoTask {
         return 0;
     }
 
-    /**
-     * Increases the number of logical blocks that lie in the range of an ABSENT and have no gradient in the round of the ABSENT.
-     */
+    /** Increases the number of logical blocks in the range of an ABSENT that have no gradient in the ABSENT's round. */
     default void addAbsent(int logicalBlocks) {
         throw new IllegalStateException("only an ABSENT counts the logical blocks without a gradient");
     }
 
-    /**
-     * Returns the number of logical blocks that lie in the range of an ABSENT and have no gradient in the round of the ABSENT.
-     */
+    /** Returns the number of logical blocks in the range of an ABSENT that have no gradient in the ABSENT's round. */
     default int absentBlocks() {
         return 0;
     }
@@ -98,32 +94,20 @@ public interface IoTask {
     /** Returns the position in the log of records that this command waits for; 0 if the command has not waited for the log. */
     long logPosition();
 
-    /**
-     * Sets the position in the log that a {@linkplain #isTaken() taken} command waits for. The logical unit reads the position
-     * after the wait.
-     */
+    /** Sets the position in the log that a {@linkplain #isTaken() taken} command waits for. */
     void logPosition(long position);
 
     /** Returns the ticket of the device that this command waits for; 0 if the command has not waited for the device. */
     long deviceTicket();
 
-    /**
-     * Sets the ticket of the device that a {@linkplain #isTaken() taken} command waits for. The logical unit reads the ticket
-     * after the wait.
-     */
+    /** Sets the ticket of the device that a {@linkplain #isTaken() taken} command waits for. */
     void deviceTicket(long ticket);
 
-    /**
-     * Returns whether the logical unit has taken the command. A taken command has had its effect, and waits only until the log or
-     * the device has processed this effect.
-     */
+    /** Returns whether the command is taken: it has had its effect, and waits only for the log or the device. */
     default boolean isTaken() {
         return logPosition() != 0 || deviceTicket() != 0;
     }
 
-    /**
-     * Makes the engine run this task again after the logical unit has parked the task. Can be called by any thread. Does not
-     * block.
-     */
+    /** Makes the engine run this parked task again. Can be called by any thread. Does not block. */
     void resume();
 }

@@ -14,18 +14,14 @@ import java.util.List;
  * commands, and checks that the range of a task lies within {@link #sizeBytes()}.
  *
  * <p>Many threads call the methods at the same time. A method that returns {@code false} has <em>parked</em> the task: the
- * logical unit keeps the task and calls {@link IoTask#resume()} when the task can continue. After {@code resume()}, the engine
- * repeats the call of the method that has parked the task. The engine limits the time for which a task is parked. The engine
- * calls {@link #forget} for a parked task that must end.
+ * logical unit keeps the task and calls {@link IoTask#resume()} when the task can continue. The engine then calls the same method
+ * again. The engine limits the time for which a task is parked, and calls {@link #forget} for a parked task that must end.
  */
 public interface LogicalUnit {
     /** Returns the identity for the INQUIRY data. */
     LogicalUnitIdentity identity();
 
-    /**
-     * Returns the peripheral device type for the INQUIRY data (SPC-4 6.4.2). The type is 00h for a disk. The operating system of
-     * an initiator creates a disk only for a unit of this type.
-     */
+    /** Returns the peripheral device type for INQUIRY (SPC-4 6.4.2). Operating systems create a disk only for type 00h. */
     default int deviceType() {
         return 0;
     }
@@ -33,10 +29,7 @@ public interface LogicalUnit {
     /** Returns the capacity in bytes, a positive multiple of {@link LogicalBlock#BYTES}. */
     long sizeBytes();
 
-    /**
-     * Returns the type of the values that commands move. The medium has float32 values. If the type has 16 bits, the unit has
-     * half the size of the medium.
-     */
+    /** Returns the type of the values that commands move. With a 16-bit type, the unit has half the size of the medium. */
     default ValueType valueType() {
         return ValueType.FLOAT32;
     }
@@ -48,9 +41,8 @@ public interface LogicalUnit {
     int optimalTransferBytes();
 
     /**
-     * Returns whether the unit runs commands only if the target port group of this process is active. A unit that does not follow
-     * the state of the group runs commands in every state. The other processes of the target use such a unit, for example to keep
-     * a standby process up to date.
+     * Returns whether the unit runs commands only if the target port group of this process is active. The other processes of the
+     * target use a unit that runs commands in every state, for example to keep a standby process up to date.
      */
     default boolean followsAccessState() {
         return true;
@@ -72,9 +64,8 @@ public interface LogicalUnit {
     }
 
     /**
-     * Checks whether a read can proceed. Parks the task if the read cannot proceed yet.
+     * Checks whether a read can proceed. If the read cannot proceed yet, parks the task and returns false.
      *
-     * @return false if the logical unit has parked the task
      * @throws ScsiException if the read fails; the task then ends with CHECK CONDITION
      */
     boolean admitRead(IoTask task) throws ScsiException;
@@ -117,18 +108,12 @@ public interface LogicalUnit {
         return false;
     }
 
-    /**
-     * Checks whether all earlier writes of this task's nexus are complete. Parks the task if one of these writes is not complete.
-     *
-     * @return false if the logical unit has parked the task
-     */
+    /** Checks whether all earlier writes of this task's nexus are complete. If not, parks the task and returns false. */
     boolean synchronizeCache(IoTask task) throws ScsiException;
 
     /**
-     * Returns the parameter data of an AWAIT VERSION if the version differs from {@link IoTask#round()}. Otherwise parks the
-     * task. Called only if the command is one of the {@link #vendorCommands()}.
-     *
-     * @return null if the logical unit has parked the task
+     * Returns the parameter data of an AWAIT VERSION if the version differs from {@link IoTask#round()}. Otherwise parks the task
+     * and returns null. Called only if the command is one of the {@link #vendorCommands()}.
      */
     default byte[] awaitVersion(IoTask task) {
         throw new IllegalStateException("the logical unit has no command AWAIT VERSION");
@@ -144,10 +129,7 @@ public interface LogicalUnit {
         throw new IllegalStateException("the logical unit has no command ABSENT");
     }
 
-    /**
-     * Forgets a task that must end, because the task has expired or was aborted, or because its connection is closed. Called even
-     * if this logical unit has not parked the task.
-     */
+    /** Forgets a task that has expired, was aborted or has lost its connection, even if the unit has not parked the task. */
     void forget(IoTask task);
 
     /**

@@ -19,10 +19,7 @@ import java.util.Objects;
 record ParameterCommands(FullFeaturePhase.Setup setup, UnitAttentions attentions) {
     private static final int BLOCK = LogicalBlock.BYTES;
 
-    /**
-     * Returns the parameter data of a command whose CDB has been checked. The logical unit can be null only for INQUIRY, REPORT
-     * LUNS and REQUEST SENSE.
-     */
+    /** Returns the parameter data for a checked CDB. The unit can be null only for INQUIRY, REPORT LUNS and REQUEST SENSE. */
     byte[] data(ScsiCommand definition, DecodedCommand command) throws ScsiException {
         Cdb cdb = command.cdb;
         return switch (definition) {

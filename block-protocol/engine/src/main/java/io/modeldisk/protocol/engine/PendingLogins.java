@@ -16,9 +16,8 @@ import java.util.List;
  * The connections that have not logged in. Their number is limited. One address can have at most half of the maximum number, so
  * peers that do not log in cannot block peers with other addresses.
  *
- * <p>When a limit is reached, a new connection replaces a connection whose login is too slow. If no login is too slow, the new
- * connection waits. The newest waiting connection is served first, because the peers of older connections have probably given up.
- * Thread-safe; no method blocks.
+ * <p>When a limit is reached, a new connection replaces a connection whose login is too slow, or waits if no login is too slow.
+ * The newest waiting connection is served first, because the older peers have probably given up. Thread-safe; no method blocks.
  */
 final class PendingLogins {
     /** The time after which another connection can replace a connection that has sent no Login Request. */
@@ -85,10 +84,7 @@ final class PendingLogins {
         return login;
     }
 
-    /**
-     * Sets the action that closes the connection of a login. The action runs if another connection replaces the connection of
-     * this login.
-     */
+    /** Sets the action that closes a login's connection. The action runs if another connection replaces this one. */
     synchronized void served(Login login, Runnable refuse) {
         login.refuse = refuse;
     }
@@ -161,9 +157,7 @@ final class PendingLogins {
         return late;
     }
 
-    /**
-     * Returns the address that occurs most often in a list. If several addresses occur equally often, returns the first of them.
-     */
+    /** Returns the address that occurs most often in a list. If several occur equally often, returns the first of them. */
     private static InetAddress mostFrequent(List<InetAddress> addresses) {
         return addresses.stream().max(Comparator.comparingInt(address -> Collections.frequency(addresses, address)))
             .orElseThrow();

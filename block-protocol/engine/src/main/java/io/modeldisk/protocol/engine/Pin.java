@@ -2,20 +2,14 @@ package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.memory.DataMemory;
 
-/**
- * A reference to a piece of memory whose contents must not change until the pin is released. Each pin belongs to one task, which
- * reuses the pin.
- */
+/** A reference to memory that must not change until the pin is released. Each pin belongs to one task, which reuses the pin. */
 public final class Pin {
     private DataMemory memory;
     private long offset;
     private int lengthBytes;
     private Object holder;
 
-    /**
-     * Makes this pin refer to the piece of {@code memory} with this offset and length. The logical unit needs
-     * {@code holder} to release the piece. Returns this pin.
-     */
+    /** Sets this pin to a piece of {@code memory}. The unit needs {@code holder} to release the piece. Returns this pin. */
     public Pin set(DataMemory memory, long offset, int lengthBytes, Object holder) {
         this.memory = memory;
         this.offset = offset;

@@ -11,8 +11,7 @@ import java.util.List;
  * its portal gives no access to the other parts (RFC 7143 section 4.1.1).
  *
  * @param ownTag the portal group tag of the part that this shard serves, 1 to 65535
- * @param all the portals of all parts, ordered by portal group tag from tag 1. The list is empty if only the portal of this
- *     shard is known
+ * @param all the portals of all parts, ordered by portal group tag from tag 1; empty if only this shard's portal is known
  */
 public record Portals(int ownTag, List<InetSocketAddress> all) {
     /** The portals of a target with one part. */
@@ -20,7 +19,6 @@ public record Portals(int ownTag, List<InetSocketAddress> all) {
 
     private static final int MAX_TAG = 65535;
 
-    /** Checks the portal group tag. */
     public Portals {
         all = List.copyOf(all);
         Arguments.require(ownTag >= 1 && ownTag <= MAX_TAG && (all.isEmpty() || ownTag <= all.size()),

@@ -37,8 +37,7 @@ final class RefusalLog {
     }
 
     /**
-     * Logs a refused connection from an address. If a refusal of this address was logged in the last ten seconds, this method
-     * logs nothing and only counts the refusal.
+     * Logs a refused connection, or only counts it if a refusal of the address was logged in the last ten seconds.
      *
      * @param reason the reason, whose control characters are escaped in the log
      * @return whether the refusal was logged

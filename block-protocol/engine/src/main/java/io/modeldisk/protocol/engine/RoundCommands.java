@@ -12,10 +12,7 @@ import io.modeldisk.protocol.scsi.ScsiException;
 final class RoundCommands {
     private RoundCommands() {}
 
-    /**
-     * If the CDB belongs to one of these four commands, sets the round of the command and the data that it moves. Returns false
-     * for any other command.
-     */
+    /** Sets the round and the data length of one of these four commands. Returns false for any other command. */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
         if (usage == AwaitCommand.USAGE) {
             command.access = MediumAccess.AWAIT;

@@ -36,19 +36,14 @@ final class ScsiCommands {
         this.parameters = new ParameterCommands(setup, attentions);
     }
 
-    /**
-     * Decodes a command's CDB, and sets the logical unit, the access and the data length of the command.
-     *
-     * @return the parameter data of the command, or null for a command on the medium
-     */
+    /** Decodes a CDB: sets the unit, access and data length. Returns the parameter data; null for a command on the medium. */
     byte[] decode(DecodedCommand command, Nexus nexus) throws ScsiException {
         command.unit = unit(command.lun);
         Cdb cdb = command.cdb;
         ScsiCommand definition = ScsiCommand.find(cdb);
         if (definition == ScsiCommand.INQUIRY || definition == ScsiCommand.REPORT_LUNS
             || definition == ScsiCommand.REQUEST_SENSE) {
-            // INQUIRY, REPORT LUNS and REQUEST SENSE are served even if the logical unit is missing or a unit attention is
-            // pending.
+            // INQUIRY, REPORT LUNS and REQUEST SENSE are served without a logical unit and despite unit attentions.
             definition.check(cdb);
             return parameters.data(definition, command);
         }
@@ -127,12 +122,7 @@ final class ScsiCommands {
         return null;
     }
 
-    /**
-     * Checks that the range of a command lies within the logical unit and within a maximum length, and sets the start of the
-     * range.
-     *
-     * @return the length of the range in bytes
-     */
+    /** Checks a range against the unit's size and {@code maxBlocks}, and sets the start. Returns the length in bytes. */
     static long rangeBytes(DecodedCommand command, long maxBlocks) throws ScsiException {
         Cdb cdb = command.cdb;
         return rangeBytes(command, cdb.lba(), cdb.lbaField(), cdb.blocks(), cdb.blocksField(), maxBlocks);
@@ -158,10 +148,7 @@ final class ScsiCommands {
         return blocks * BLOCK;
     }
 
-    /**
-     * Sets the data length of a write to {@code bytes}. If the initiator sends less data, only the whole logical blocks of this
-     * data are moved.
-     */
+    /** Sets a write's data length to {@code bytes}. If the initiator sends less, only whole logical blocks are moved. */
     static void moveOut(DecodedCommand command, long bytes) {
         command.move(bytes, Math.min(bytes, command.expectedBytes / BLOCK * BLOCK));
     }

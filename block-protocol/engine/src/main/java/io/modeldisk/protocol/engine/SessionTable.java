@@ -28,10 +28,7 @@ final class SessionTable {
     private final Target target;
     private final int limit;
     private final Duration endTimeout;
-    /**
-     * The sessions in the order of their logins. A session stays in this set until the target has been notified of the session's
-     * end.
-     */
+    /** The sessions in login order. A session stays here until the target has been notified of the session's end. */
     private final Set<Session> sessions = new LinkedHashSet<>();
     private final Set<Session> announced = new HashSet<>();
     private int lastTsih;
@@ -172,9 +169,8 @@ final class SessionTable {
     }
 
     /**
-     * Notifies the target that a session has ended, and then removes the session. The connection of the session is already
-     * closed. Until the removal, a login of the same nexus finds the old session in this table and waits for its end. The target
-     * is therefore notified of the old session's end before a new session of the nexus is established.
+     * Notifies the target that a session, whose connection is closed, has ended. Then removes the session. Until the removal, a
+     * login of the nexus waits for this end, so the target is notified of the end before it is notified of a new session.
      */
     void ended(Session session, boolean loggedOut) {
         boolean wasAnnounced;

@@ -3,10 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.util.List;
 
-/**
- * An iSCSI target with its name and its logical units. The engine notifies the target when a nexus is established, silent or
- * lost. Thread-safe.
- */
+/** An iSCSI target. The engine notifies the target when a nexus is established, silent or lost. Thread-safe. */
 public interface Target {
     /** Returns the iSCSI name of the target, in lower case. */
     String name();
@@ -19,26 +16,19 @@ public interface Target {
         return TargetPortGroups.single();
     }
 
-    /**
-     * Returns the memory areas that read commands can pin. The areas must exist as long as the target, because RDMA devices
-     * register them only once.
-     */
+    /** Returns the memory that reads can pin, which must exist as long as the target: RDMA devices register it only once. */
     default List<DataMemory> memories() {
         return List.of();
     }
 
-    /**
-     * Returns the device memory, for example of a GPU, that can receive the data of writes; null if all data must be in host
-     * memory.
-     */
+    /** Returns the device memory, for example of a GPU, for the data of writes; null if all data must be in host memory. */
     default DeviceWrites deviceWrites() {
         return null;
     }
 
     /**
-     * Returns whether the target is allowed to serve at this moment. While this method returns false, the engine sends no status,
-     * closes all connections and accepts no new ones. If another process takes over the target, this method must return false
-     * before that process begins to serve.
+     * Returns whether the target is allowed to serve now. While this method returns false, the engine sends no status, closes all
+     * connections and accepts no new ones. Must return false before another process begins to serve the target.
      */
     default boolean mayServe() {
         return true;
@@ -52,15 +42,10 @@ public interface Target {
         return Long.MAX_VALUE;
     }
 
-    /**
-     * Notifies the target that a nexus was silent for {@code silentNs}, although the engine had pinged its initiator. The engine
-     * closes the session afterwards.
-     */
+    /** Notifies the target that a nexus was silent for {@code silentNs} despite a ping. The engine then closes the session. */
     default void nexusSilent(Nexus nexus, long silentNs) {}
 
-    /**
-     * Returns the reason why a nexus must not log in at this moment, as text for the log; null if the nexus is allowed to log in.
-     */
+    /** Returns the reason why a nexus must not log in now, as text for the log; null if the nexus is allowed to log in. */
     default String loginRefusal(Nexus nexus) {
         return null;
     }

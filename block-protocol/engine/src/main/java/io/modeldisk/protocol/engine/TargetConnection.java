@@ -36,10 +36,7 @@ import org.apache.logging.log4j.Logger;
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
-    /**
-     * The number of schedule entries for each slot. A task can be in the schedule twice: once because it received memory, and
-     * once because it was resumed.
-     */
+    /** The schedule entries for each slot. A task can be scheduled twice: after it received memory and after it was resumed. */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
@@ -158,12 +155,10 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
-    /** Returns the IP address of the initiator. */
     String peerHost() {
         return peerAddress.getHostAddress();
     }
 
-    /** Records that the initiator has sent a Login Request. */
     void loginRequested() {
         login.requested();
     }
@@ -252,8 +247,7 @@ final class TargetConnection implements Runnable {
     /** Schedules a task for the responder thread. Can be called by any thread. Does not block, and throws no exception. */
     void schedule(TaskSlot task) {
         if (!schedule.offer(task)) {
-            // The caller can be a thread that all sessions need, so this method does not throw. Instead, the watchdog closes this
-            // connection.
+            // All sessions might need the calling thread, so this method does not throw. The watchdog closes this connection.
             overfull = true;
         }
     }
@@ -341,9 +335,8 @@ final class TargetConnection implements Runnable {
     }
 
     /**
-     * Sends the initiator an Asynchronous Message, which announces that the target closes the session. Most initiators then close
-     * the connection. This method does not wait for that, so the caller must call {@link #close} later. Can be called by any
-     * thread.
+     * Sends an Asynchronous Message, which announces that the target closes the session. Most initiators then close the
+     * connection. This method does not wait for that, so the caller must call {@link #close} later. Can be called by any thread.
      */
     void sayFarewell() {
         if (!loggedIn || !schedule.offer(farewell)) {

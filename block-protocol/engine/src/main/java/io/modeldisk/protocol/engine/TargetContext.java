@@ -50,10 +50,7 @@ public final class TargetContext {
     List<TargetPortal.Opener> datamovers = List.of(new TcpPortal.Opener());
     long bufferBytes = DEFAULT_BUFFER_BYTES;
     int maxConnections = DEFAULT_MAX_CONNECTIONS;
-    /**
-     * The maximum number of connections that have not logged in. One address can have at most half of this number. Further
-     * connections wait.
-     */
+    /** The maximum number of connections not logged in; for one address, half of this number. Further connections wait. */
     int maxLogins = DEFAULT_MAX_LOGINS;
     AccessPolicy access = AccessPolicy.THIS_MACHINE;
     Portals portals = Portals.ONE;
@@ -78,7 +75,6 @@ public final class TargetContext {
         return this;
     }
 
-    /** Returns the address to listen on. */
     public InetSocketAddress listen() {
         return listen;
     }
@@ -98,9 +94,8 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength). The
-     * argument of the function is the name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB. The default is
-     * 256 KiB.
+     * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength) for the
+     * name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB, which is the default.
      */
     public TargetContext eagerBytes(ToIntFunction<String> ofDatamover) {
         this.eagerBytes = ofDatamover;
@@ -136,15 +131,11 @@ public final class TargetContext {
         return this;
     }
 
-    /** Returns the maximum number of connections that have logged in. */
     public int maxConnections() {
         return maxConnections;
     }
 
-    /**
-     * Sets the maximum time for which a command waits, for example for a round; 5 s by default. After this time the command ends
-     * with BUSY.
-     */
+    /** Sets the maximum wait of a command, for example for a round; 5 s by default. The command then ends with BUSY. */
     public TargetContext waitBound(Duration duration) {
         this.waitBound = duration;
         return this;
@@ -156,10 +147,7 @@ public final class TargetContext {
         return this;
     }
 
-    /**
-     * Sets the time of silence after which the target pings an initiator. After twice this time the target disconnects the
-     * initiator.
-     */
+    /** Sets the time of silence after which an initiator is pinged. After twice this time, the initiator is disconnected. */
     public TargetContext pingInterval(Duration duration) {
         this.pingInterval = duration;
         return this;

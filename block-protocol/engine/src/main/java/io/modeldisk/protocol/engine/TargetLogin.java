@@ -149,10 +149,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         send(request, answers, request.transit() && security.isDone());
     }
 
-    /**
-     * Refuses a key that the login has negotiated before. The initiator can repeat some keys, such as names, with an unchanged
-     * value.
-     */
+    /** Refuses a key that was negotiated before. Some keys, such as names, can be repeated with an unchanged value. */
     private void settle(Map<String, String> offered) throws LoginException {
         for (Map.Entry<String, String> pair : offered.entrySet()) {
             String before = settled.putIfAbsent(pair.getKey(), pair.getValue());

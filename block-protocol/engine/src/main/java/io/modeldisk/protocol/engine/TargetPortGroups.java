@@ -12,7 +12,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
  * access). A target with one group is active, and reports no groups to initiators. Thread-safe.
  */
 public final class TargetPortGroups {
-    /** The maximum number of groups. */
     public static final int MAX_GROUPS = PortGroupData.MAX_GROUPS;
 
     private final int own;
@@ -45,7 +44,6 @@ public final class TargetPortGroups {
         return own;
     }
 
-    /** Returns the number of groups. */
     public int count() {
         return count;
     }

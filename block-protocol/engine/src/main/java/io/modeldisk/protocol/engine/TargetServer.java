@@ -25,13 +25,11 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * An iSCSI target server (RFC 7143). Accepts connections to one target over TCP and other datamovers, and serves each connection
- * until the connection is closed.
+ * until the connection is closed. Thread-safe.
  *
  * <pre>{@code
  * try (TargetServer server = TargetServer.launch(target, new TargetContext().listen(address))) { … }
  * }</pre>
- *
- * Thread-safe.
  */
 public final class TargetServer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(TargetServer.class);
@@ -42,15 +40,9 @@ public final class TargetServer implements AutoCloseable {
      * from one check to the next.
      */
     private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
-    /**
-     * The maximum time for which a closing server waits until the initiators have closed their connections after the Asynchronous
-     * Message.
-     */
+    /** The maximum wait of a closing server for initiators to close their connections after the Asynchronous Message. */
     private static final Duration FAREWELL = Duration.ofMillis(500);
-    /**
-     * The maximum time for which a closing server waits for the end of the commands in progress, before it sends the Asynchronous
-     * Messages.
-     */
+    /** The maximum wait of a closing server for the commands in progress, before it sends the Asynchronous Messages. */
     private static final Duration LAST_COMMANDS = Duration.ofSeconds(2);
 
     private final Target target;
@@ -270,7 +262,6 @@ public final class TargetServer implements AutoCloseable {
         return sessions;
     }
 
-    /** Records that a connection has logged in. */
     void loggedIn(PendingLogins.Login login) {
         logins.remove(login);
     }
@@ -285,10 +276,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Runs an action for every session except the session of the connection {@code but}. If {@code but} is null, runs the action
-     * for every session.
-     */
+    /** Runs an action for every session except the session of {@code but}, or for every session if {@code but} is null. */
     void forOtherSessions(TargetConnection but, Consumer<FullFeaturePhase> action) {
         connections.forEach(connection -> {
             FullFeaturePhase phase = connection.phase();
@@ -351,7 +339,6 @@ public final class TargetServer implements AutoCloseable {
         return connections.size();
     }
 
-    /** Returns whether {@link #close} was called. */
     public boolean isClosed() {
         return closed;
     }
@@ -362,7 +349,6 @@ public final class TargetServer implements AutoCloseable {
             && context.clock.nanoTime() - checkedNs < RESPONSE_LIMIT.toNanos();
     }
 
-    /** Returns the buffer memory in bytes. */
     public long bufferBytes() {
         return pool.memory().bytes();
     }
@@ -422,9 +408,7 @@ public final class TargetServer implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until all connections are closed or the time {@code bound} has passed. Returns the connections that are still open.
-     */
+    /** Waits until all connections are closed, for at most {@code bound}. Returns the connections that are still open. */
     private List<TargetConnection> awaitEnds(Duration bound) throws InterruptedException {
         NanoClock clock = context.clock;
         long untilNs = clock.nanoTime() + bound.toNanos();

@@ -71,11 +71,7 @@ final class TaskEnd {
         return ofState == null ? Sense.ACCESS_STATE_CHANGED : ofState;
     }
 
-    /**
-     * Ends a task with the status of its {@link TaskSlot#endReason}.
-     *
-     * @param dataMoved whether the data of the initiator was received
-     */
+    /** Ends a task with the status of its {@link TaskSlot#endReason}. {@code dataMoved}: whether the data was received. */
     void endEarly(TaskSlot task, boolean dataMoved) throws IOException {
         EndReason reason = task.endReason();
         if (reason == EndReason.ABORTED) {

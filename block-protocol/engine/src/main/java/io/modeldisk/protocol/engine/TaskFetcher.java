@@ -31,8 +31,7 @@ final class TaskFetcher {
         task.remainingData = remaining;
         task.waits(clock.nanoTime());
         if (task.failure() != null) {
-            // A failed task still waits for its data: the target sends no status before the announced data has arrived (RFC 7143
-            // section 11.4.2).
+            // A failed task still waits for its data, which must arrive before the status is sent (RFC 7143 section 11.4.2).
             task.become(TaskState.AWAITING_DATA);
             return;
         }
@@ -71,17 +70,14 @@ final class TaskFetcher {
         synchronized (task) {
             task.fail(sense);
             if (task.state() == TaskState.AWAITING_MEMORY && !pool.stopWaiting(task)) {
-                // The pool has just given memory to the task. The responder thread will end the failed task instead of
-                // requesting its data.
+                // The pool has just given memory to the task. The responder thread will end the failed task.
                 return;
             }
         }
         end.endEarly(task, false);
     }
 
-    /**
-     * Returns the sense for a fault in the data of a task. If the task failed earlier, returns the sense of the earlier failure.
-     */
+    /** Returns the sense for a fault in a task's data. If the task failed earlier, returns the sense of that failure. */
     static Sense senseOf(TaskSlot task, DataError error) {
         if (task.failure() != null) {
             return task.failure();

@@ -8,9 +8,8 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Sends the data of reads in pieces that the logical unit has pinned. The last Put_Data sends the last piece and the status.
- * If the last Put_Data is still in progress when {@link TargetDatamover#putData} returns, the RDMA device owns the task until
- * the Put_Data completes.
+ * Sends the data of reads in pieces that the logical unit has pinned. The last Put_Data sends the last piece and the status. If
+ * this Put_Data is in progress when {@link TargetDatamover#putData} returns, the RDMA device owns the task until it completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;
@@ -23,10 +22,7 @@ final class TaskPutter {
         this.end = end;
     }
 
-    /**
-     * Sends all data of a read and its status. Ends the task at once, or later when the last Put_Data completes. The caller must
-     * not use the task any more.
-     */
+    /** Sends the data and status of a read, and ends the task now or later. The caller must not use the task any more. */
     void put(TaskSlot task) throws IOException, ScsiException {
         boolean over;
         try {

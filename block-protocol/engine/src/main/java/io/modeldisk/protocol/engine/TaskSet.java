@@ -15,11 +15,10 @@ final class TaskSet {
     }
 
     /**
-     * Acquires a slot for a command. If no slot is free but a slot is about to be freed, waits for this slot. Returns null if no
-     * slot is free.
+     * Acquires a slot, or waits for a slot that is about to be freed. Returns null if no slot is free.
      *
-     * <p>Called by the receiver thread. Only this thread is notified when a Put_Data completes, so this method also ends
-     * tasks whose last Put_Data is in progress.
+     * <p>Called by the receiver thread. Only this thread is notified when a Put_Data completes, so this method also ends tasks
+     * whose last Put_Data is in progress.
      */
     TaskSlot takeSlot() {
         while (window.awaitEnding()) {
@@ -53,10 +52,7 @@ final class TaskSet {
         return found;
     }
 
-    /**
-     * Aborts a task of this session and waits until its slot is free. The MaxCmdSN in the response to the abort then includes
-     * this slot.
-     */
+    /** Aborts a task and waits until its slot is free, so the MaxCmdSN in the response to the abort includes the slot. */
     private void abortNow(TaskSlot task) {
         boolean awaitsData;
         boolean put;
@@ -76,8 +72,7 @@ final class TaskSet {
             end.free(task, false);
         } else {
             task.resume();
-            // The responder thread runs the task. This wait ensures that the initiator gets the response to the abort only after
-            // the task has ended.
+            // The responder thread runs the task, which must end before the initiator gets the response to the abort.
             window.awaitEnd(task);
         }
     }
@@ -107,17 +102,14 @@ final class TaskSet {
         }
     }
 
-    /**
-     * Ends tasks that have waited too long. Returns whether data that the initiator must send is overdue. Called by the watchdog.
-     */
+    /** Ends tasks that have waited too long. Returns whether data from the initiator is overdue. Called by the watchdog. */
     boolean tick(long nowNs, long dataLimitNs, long waitLimitNs) {
         boolean overdue = false;
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);
             long generation = task.generation();
-            // The state is read first, because a task clears waitingSinceNs before it changes its state. In the opposite order,
-            // the watchdog could combine the start time of an earlier wait for data with the later state RUNNING, and wrongly end
-            // the task with BUSY.
+            // The state is read first, because a task clears waitingSinceNs before its state changes. In the opposite order, an
+            // earlier wait could appear to belong to the state RUNNING, and the task would wrongly end with BUSY.
             TaskState state = task.state();
             long sinceNs = task.waitingSinceNs();
             if (sinceNs == 0) {
@@ -138,10 +130,7 @@ final class TaskSet {
         return overdue;
     }
 
-    /**
-     * Frees the slots of all tasks. Called when no other thread serves the session any more. Logical units can still call
-     * {@link TaskSlot#resume} afterwards.
-     */
+    /** Frees all slots when no other thread serves the session. Units can still call {@link TaskSlot#resume} afterwards. */
     void abandonAll() {
         for (int i = 0; i < window.slotCount(); i++) {
             TaskSlot task = window.slot(i);

@@ -142,10 +142,8 @@ final class TaskSlot implements IoTask {
     }
 
     /**
-     * Sets the reason to end the task early. The owner of the task checks the reason. Can be called by any thread.
-     *
-     * @param generation the {@link #generation} of the command
-     * @return false if another command has begun in this slot; this method has then done nothing
+     * Sets the reason to end the task early, which the task's owner checks. Returns false and does nothing if {@code generation}
+     * is not the current {@link #generation}, because another command has begun in the slot. Can be called by any thread.
      */
     boolean endFor(EndReason reason, long generation) {
         long now = end.get();
@@ -194,10 +192,7 @@ final class TaskSlot implements IoTask {
         return waitingSinceNs;
     }
 
-    /**
-     * Parks the task until the task is resumed. Returns false if the task was already resumed before this call. The caller must
-     * then run the task again.
-     */
+    /** Parks the task. Returns false if the task was already resumed. The caller must then run the task again. */
     boolean park(long nowNs) {
         if (waitingSinceNs == 0) {
             waitingSinceNs = nowNs;
@@ -311,10 +306,7 @@ final class TaskSlot implements IoTask {
         onDevice.piece(deviceChunks++, offset);
     }
 
-    /**
-     * Returns the device memory of the task, if any, to the pool. Before this call, the datamover must have forgotten the
-     * transfer.
-     */
+    /** Returns the task's device memory, if any, to the pool. The datamover must already have forgotten the transfer. */
     void giveDeviceMemory() {
         while (deviceChunks > 0) {
             devicePool.give(onDevice.piece(--deviceChunks));

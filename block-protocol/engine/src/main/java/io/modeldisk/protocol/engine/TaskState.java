@@ -27,9 +27,7 @@ enum TaskState {
     FREE,
     /** The receiver thread decodes the command and receives its immediate data. Owner: the receiver thread. */
     RECEIVING,
-    /**
-     * The task waits for memory. Owner: the {@link BufferPool}, and the responder thread after the task has received its memory.
-     */
+    /** The task waits for memory. Owner: the {@link BufferPool}; after the memory was granted, the responder thread. */
     AWAITING_MEMORY,
     /** The datamover fetches the data. Owner: the receiver thread, which is notified when the data has arrived. */
     AWAITING_DATA,
@@ -37,10 +35,7 @@ enum TaskState {
     QUEUED,
     /** The target runs the command or sends the data of a read. Owner: the receiver thread or the responder thread. */
     RUNNING,
-    /**
-     * The task runs, and a thread has called {@link IoTask#resume} before the task was parked. Owner: the receiver thread or the
-     * responder thread.
-     */
+    /** The task runs, and was resumed before it was parked. Owner: the receiver thread or the responder thread. */
     RESUMED,
     /** The task waits for its logical unit. Owner: the logical unit. */
     PARKED,

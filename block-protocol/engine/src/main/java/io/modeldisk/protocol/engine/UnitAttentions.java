@@ -10,10 +10,7 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 final class UnitAttentions {
     /** The unit attention conditions. The target reports them in this order. */
     enum Condition {
-        /**
-         * The session is new, and the state of an earlier session or server is lost. This condition includes all other
-         * conditions.
-         */
+        /** The session is new, and the state of earlier sessions is lost. This condition includes all other conditions. */
         POWER_ON(Sense.of(0x6, 0x29, 0x00)),
         /** A LOGICAL UNIT RESET or TARGET WARM RESET was performed. */
         RESET(Sense.of(0x6, 0x29, 0x03)),
@@ -48,10 +45,7 @@ final class UnitAttentions {
         }
     }
 
-    /**
-     * Removes the next pending condition of a logical unit. Returns the sense of this condition, or null if no condition is
-     * pending.
-     */
+    /** Removes a unit's next pending condition. Returns the condition's sense, or null if no condition is pending. */
     Sense take(LogicalUnit unit) {
         for (int i = 0; i < pending.length(); i++) {
             if (pending.get(i) != 0 && unit == target.units().get(i)) {

@@ -22,10 +22,7 @@ public final class IoRequest implements InitiatorTask {
     /** Handles the end of a command. The session's receiving thread calls the handler, so the handler must not block. */
     @FunctionalInterface
     public interface Completion {
-        /**
-         * Handles a command that has completed or failed; see {@link IoRequest#isGood()}. The session frees the request after
-         * this method has returned.
-         */
+        /** Handles a completed or failed command; see {@link IoRequest#isGood()}. The session then frees the request. */
         void completed(IoRequest request);
     }
 

@@ -18,9 +18,7 @@ import org.apache.logging.log4j.Logger;
 /**
  * A session with one target over one connection, with many commands in flight. Commands complete in any order, on the session's
  * receiving thread. The session is lost if the connection closes or if the target stalls for the command timeout. Every command
- * in flight then fails, and the session stays closed.
- *
- * <p>Thread-safe. Commands allocate no objects.
+ * in flight then fails, and the session stays closed. Thread-safe. Commands allocate no objects.
  */
 public final class IscsiSession implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(IscsiSession.class);
@@ -323,10 +321,7 @@ public final class IscsiSession implements AutoCloseable {
         datamover.awaitEndedTasks();
     }
 
-    /**
-     * Closes the connection without a logout. The shard keeps the learner's membership, so the learner can continue on a new
-     * connection.
-     */
+    /** Closes the connection without a logout, so the shard keeps the learner's membership for a new connection. */
     public void disconnect() {
         datamover.close();
         try {

@@ -13,9 +13,7 @@ public final class Isid {
 
     private Isid() {}
 
-    /**
-     * Returns a random identifier. Its last two bits are 0. The caller can set these bits to number the sessions of one process.
-     */
+    /** Returns a random identifier whose last two bits are 0. The caller can set them to number the sessions of a process. */
     public static long random() {
         return RANDOM_FORMAT | new SecureRandom().nextLong() & RANDOM_BITS;
     }

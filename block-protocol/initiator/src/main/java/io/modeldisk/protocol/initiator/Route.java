@@ -21,10 +21,7 @@ import java.nio.file.Path;
 public record Route(InitiatorPortal portal, String reason) {
     /** The datamovers that a user can choose. */
     public enum Preference {
-        /**
-         * Uses shared memory if the target offers shared memory on this host, else iSER if the target responds over RDMA, else
-         * TCP.
-         */
+        /** Uses shared memory if the target offers it on this host, else iSER if the target responds over RDMA, else TCP. */
         AUTO,
         /** Uses TCP only. */
         TCP,

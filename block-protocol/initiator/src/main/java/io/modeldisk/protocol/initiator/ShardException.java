@@ -119,10 +119,7 @@ public final class ShardException extends IOException {
         return Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF);
     }
 
-    /**
-     * Returns a copy of this exception for another thread or call. The copy has a new stack trace, and this exception as its
-     * cause.
-     */
+    /** Returns a copy for another thread or call, with a new stack trace and this exception as its cause. */
     public ShardException again() {
         return new ShardException(kind, shard, getMessage(), this);
     }

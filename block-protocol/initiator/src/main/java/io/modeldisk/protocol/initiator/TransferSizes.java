@@ -31,7 +31,6 @@ public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
     /** The default sizes, for a machine on which {@code modeldisk tune} was not run. */
     public static final TransferSizes DEFAULTS = new TransferSizes(256 << 10, 256 << 10, 32);
 
-    /** Checks that every value is within its range. */
     public TransferSizes {
         if (eagerBytes != 0 && (eagerBytes < MIN_EAGER_BYTES || eagerBytes > MAX_EAGER_BYTES)) {
             throw new IllegalArgumentException("eagerBytes=" + eagerBytes + " must be 0, or from 512 to 262144");
@@ -46,17 +45,14 @@ public record TransferSizes(int eagerBytes, int requestBytes, int queueDepth) {
         }
     }
 
-    /** Returns a copy with another value of {@code eagerBytes}. */
     public TransferSizes withEagerBytes(int bytes) {
         return new TransferSizes(bytes, requestBytes, queueDepth);
     }
 
-    /** Returns a copy with another value of {@code requestBytes}. */
     public TransferSizes withRequestBytes(int bytes) {
         return new TransferSizes(eagerBytes, bytes, queueDepth);
     }
 
-    /** Returns a copy with another value of {@code queueDepth}. */
     public TransferSizes withQueueDepth(int depth) {
         return new TransferSizes(eagerBytes, requestBytes, depth);
     }

@@ -22,10 +22,7 @@ public final class Cancellation {
     /** Wakes the thread that waits in a call. */
     @FunctionalInterface
     public interface Waiter {
-        /**
-         * Wakes the waiting thread. {@link Cancellation#cancel} calls this method. The method can acquire the lock of the
-         * condition on which the thread waits, but must not block otherwise.
-         */
+        /** Wakes the waiting thread. Can acquire the lock of the thread's condition, but must not block otherwise. */
         void wake();
     }
 
@@ -114,11 +111,7 @@ public final class Cancellation {
         return cancelled;
     }
 
-    /**
-     * Throws an exception if the call was cancelled.
-     *
-     * @throws CancelledException if {@link #cancel} was called after the last {@link #reset}
-     */
+    /** Throws a {@link CancelledException} if {@link #cancel} was called after the last {@link #reset}. */
     public void check() throws CancelledException {
         if (cancelled) {
             throw new CancelledException();

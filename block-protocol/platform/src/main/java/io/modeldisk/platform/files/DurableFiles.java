@@ -34,10 +34,7 @@ public final class DurableFiles {
         }
     }
 
-    /**
-     * Writes a file. The file gets its name only after all its contents are on disk. Does not write the name to disk; {@link
-     * #sync} does that.
-     */
+    /** Writes a file, which gets its name only after its contents are on disk. {@link #sync} writes the name to disk. */
     public static void write(Path file, byte[] contents) throws IOException {
         // The name begins with a dot, so no process mistakes the unfinished file for a finished file.
         Path building = file.resolveSibling("." + file.getFileName() + "." + Long.toHexString(

@@ -68,10 +68,7 @@ record ControlGroup(Path directory, String name, Version version) {
         return version == Version.V2 ? type.equals("cgroup2") : type.equals("cgroup") && hasWord(options, "memory");
     }
 
-    /**
-     * Returns the path of a group relative to the mounted group. In a container, the mounted group can be any group of the
-     * machine.
-     */
+    /** Returns a group's path relative to the mounted group, which in a container can be any group of the machine. */
     private static Path below(String mountRoot, String name) {
         Path group = Path.of(name).normalize();
         Path mounted = Path.of(mountRoot);

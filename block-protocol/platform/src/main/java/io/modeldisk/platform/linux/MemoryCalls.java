@@ -22,10 +22,7 @@ final class MemoryCalls {
     /** The advice that allocates and maps all pages of a range, as a write to each page would do. Available since Linux 5.14. */
     static final int MADV_POPULATE_WRITE = 23;
     static final long TMPFS_MAGIC = 0x01021994;
-    /**
-     * The size in bytes of a buffer for a struct statx or a struct statfs. The member offsets below are valid on every 64-bit
-     * Linux.
-     */
+    /** The size in bytes of a struct statx or statfs buffer. The member offsets below hold on every 64-bit Linux. */
     static final int STATUS_BYTES = 256;
     static final long STATX_SIZE = 40;
     static final long STATX_BLOCKS = 48;

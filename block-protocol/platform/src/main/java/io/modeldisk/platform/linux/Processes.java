@@ -42,9 +42,7 @@ public final class Processes {
         CLibrary.call("prctl", PR_SET_TIMERSLACK, 1);
     }
 
-    /**
-     * Returns the memory of this process that is in RAM, including shared memory, in bytes; 0 if the kernel does not report it.
-     */
+    /** Returns this process's memory in RAM, including shared memory, in bytes; 0 if the kernel does not report it. */
     public static long residentBytes() {
         return Math.max(0, TextFile.number(Path.of("/proc/self/status"), "VmRSS:")) << 10;
     }

@@ -26,9 +26,7 @@ public record ServiceManager(String socket, Duration watchdog) {
     /** The maximum wait for room in the queue of the service manager. The queue is full only if the machine is very busy. */
     private static final int TIMEOUT_MS = 2000;
 
-    /**
-     * Returns the service manager of this process. The result is empty if the environment names no socket of a service manager.
-     */
+    /** Returns the service manager of this process; empty if the environment names no socket of a service manager. */
     public static Optional<ServiceManager> ofThisProcess() {
         return of(System.getenv(), ProcessHandle.current().pid());
     }

@@ -78,9 +78,7 @@ public final class SocketMessage {
         return RECVMSG.call(callState, socket, message.address(), MSG_CMSG_CLOEXEC);
     }
 
-    /**
-     * Returns the number of descriptors that came with the last successful {@link #receive}. The caller closes the descriptors.
-     */
+    /** Returns the number of descriptors of the last successful {@link #receive}. The caller closes the descriptors. */
     public int descriptorCount() {
         boolean rights = message.get(JAVA_LONG, MESSAGE_CONTROL_BYTES) >= CONTROL_DATA
             && control.get(JAVA_INT, CONTROL_LEVEL) == UnixSocket.SOL_SOCKET

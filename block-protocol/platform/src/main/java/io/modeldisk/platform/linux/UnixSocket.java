@@ -230,10 +230,7 @@ public final class UnixSocket implements AutoCloseable {
         Errno.check("cannot clear O_NONBLOCK of a socket", Descriptors.fcntl(descriptor, Descriptors.F_SETFL, 0));
     }
 
-    /**
-     * Returns the descriptor, for use between {@link #enter} and {@link #leave}, or by a child process that inherits the
-     * descriptor.
-     */
+    /** Returns the descriptor, for use between {@link #enter} and {@link #leave}, or by a child process that inherits it. */
     public int descriptor() {
         return descriptor;
     }

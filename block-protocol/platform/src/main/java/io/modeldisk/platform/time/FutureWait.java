@@ -10,11 +10,7 @@ import java.util.concurrent.locks.Condition;
 public final class FutureWait {
     private FutureWait() {}
 
-    /**
-     * Waits until the future is done, normally or exceptionally, or the timeout has passed.
-     *
-     * @return false if the timeout has passed before the future was done
-     */
+    /** Waits until the future is done, normally or exceptionally. Returns false if the timeout passes first. */
     public static boolean isDoneWithin(CompletableFuture<?> future, Duration timeout, NanoClock clock)
         throws InterruptedException {
         long deadlineNs = clock.nanoTime() + timeout.toNanos();

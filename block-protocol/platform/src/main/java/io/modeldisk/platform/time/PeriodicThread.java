@@ -124,9 +124,7 @@ public final class PeriodicThread implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns whether no run is in progress and no run will follow: the thread has ended, or it was closed before it was started.
-     */
+    /** Returns whether no run is in progress or will follow: the thread has ended, or was closed before its start. */
     public boolean hasEnded() {
         try (Held _ = lock.hold()) {
             return ended || stopped && thread.getState() == Thread.State.NEW;

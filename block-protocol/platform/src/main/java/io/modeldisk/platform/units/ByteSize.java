@@ -47,9 +47,7 @@ public record ByteSize(long bytes) {
             : PlainText.format("%.0f %s", value, unitName(unit));
     }
 
-    /**
-     * Formats a size in the largest binary unit in which the size is a whole number, such as {@code 256 KiB} or {@code 3000 B}.
-     */
+    /** Formats a size in the largest binary unit that gives a whole number, such as {@code 256 KiB} or {@code 3000 B}. */
     public static String exact(long bytes) {
         int unit = 0;
         long value = bytes;

@@ -48,10 +48,7 @@ public final class DurationText {
         return Duration.ofNanos(ns.longValue());
     }
 
-    /**
-     * Formats a duration in the largest unit in which the duration is a whole number, such as {@code 5s}, {@code 1500ms} or
-     * {@code 10min}.
-     */
+    /** Formats a duration in the largest unit that gives a whole number, such as {@code 1500ms} or {@code 10min}. */
     public static String format(Duration duration) {
         long ns = duration.toNanos();
         if (ns == 0) {
