@@ -20,11 +20,7 @@ public record AccessPolicy(
     /** A policy that admits all users of this machine without authentication. */
     public static final AccessPolicy THIS_MACHINE = new AccessPolicy(null, false, List.of());
 
-    /**
-     * Checks that the arguments do not contradict each other.
-     *
-     * @throws IllegalArgumentException if the secrets contain no peer, or if both secrets and {@code insecure} are given
-     */
+    /** @throws IllegalArgumentException if the secrets contain no peer, or if both secrets and {@code insecure} are given */
     public AccessPolicy {
         addresses = List.copyOf(addresses);
         Arguments.require(secrets == null || secrets.hasPeers(),
@@ -36,8 +32,7 @@ public record AccessPolicy(
     /**
      * Checks that this policy is strict enough for a listen address.
      *
-     * @throws IllegalArgumentException if other machines can reach the address and the policy has neither secrets nor
-     *     {@code insecure}
+     * @throws IllegalArgumentException if other machines can reach the address but neither secrets nor {@code insecure} is given
      */
     public void checkListen(InetSocketAddress listen) {
         InetAddress address = listen.getAddress();

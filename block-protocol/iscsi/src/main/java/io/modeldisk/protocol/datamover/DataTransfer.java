@@ -48,10 +48,7 @@ public final class DataTransfer {
         receivedBytes = lengthBytes;
     }
 
-    /**
-     * Sets other pieces of the target's memory as the location of the task's data. The caller must call this method before data
-     * of the task arrives.
-     */
+    /** Sets other pieces of the target's memory as the location of the task's data. Must be called before data arrives. */
     public void liesIn(DataPlace other) {
         place = other;
     }

@@ -3,9 +3,8 @@ package io.modeldisk.protocol.datamover;
 import java.io.IOException;
 
 /**
- * The immediate data of a SCSI command, before the target has read this data. The engine checks the command first. After the
- * check, the engine calls exactly one of the methods of this interface, before {@link TargetDatamover.Listener#commandNotify}
- * returns.
+ * The immediate data of a SCSI command, before the target has read this data. The engine checks the command first. Then the
+ * engine calls exactly one method of this interface, before {@link TargetDatamover.Listener#commandNotify} returns.
  */
 public interface ImmediateData {
     /**

@@ -13,8 +13,7 @@ import java.util.Optional;
  * The initiator's end of one connection (RFC 5047 section 7). The initiator sends control PDUs and immediate data. The datamover
  * transfers the other data of reads and writes without a call to the iSCSI layer.
  *
- * <p>Only one thread calls {@link #receive}. That thread never waits for the threads that send. The other methods are
- * thread-safe.
+ * <p>Only one thread calls {@link #receive}, and never waits for the threads that send. The other methods are thread-safe.
  */
 public interface InitiatorDatamover extends AutoCloseable {
     /** Handles received PDUs on the thread that calls {@link #receive}. */
@@ -44,10 +43,7 @@ public interface InitiatorDatamover extends AutoCloseable {
      */
     @FunctionalInterface
     interface SolicitedData {
-        /**
-         * Waits for requests and sends the requested data, until the connection is closed. One separate thread runs this
-         * method.
-         */
+        /** Waits for requests and sends their data, until the connection is closed. Runs in one separate thread. */
         void serveRequests(Listener listener) throws IOException;
     }
 
@@ -88,9 +84,7 @@ public interface InitiatorDatamover extends AutoCloseable {
     /** Waits for the next PDU and passes it to the listener. */
     void receive(Listener listener) throws IOException;
 
-    /**
-     * Returns the object that sends requested data; empty if the target moves all data. A separate thread must run the object.
-     */
+    /** Returns the sender of requested data, which needs a separate thread; empty if the target moves all data. */
     default Optional<SolicitedData> solicitedData() {
         return Optional.empty();
     }

@@ -8,10 +8,7 @@ public interface InitiatorPortal {
     /** The datamover's name, such as {@code tcp}. */
     String datamover();
 
-    /**
-     * Returns the reason why this datamover cannot reach the target, or null if it can. The check can involve a connection to the
-     * target.
-     */
+    /** Returns the reason why this datamover cannot reach the target, or null if it can. The check may open a connection. */
     default String obstacle() {
         return null;
     }

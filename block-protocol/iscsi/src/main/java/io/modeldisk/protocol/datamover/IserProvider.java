@@ -19,10 +19,7 @@ public interface IserProvider {
     /** The reason why this process cannot use an RDMA device, or null if it can. */
     String unavailabilityCause();
 
-    /**
-     * Returns the addresses of this machine that belong to RDMA devices. Must not be used on the data path, because the method
-     * queries the devices.
-     */
+    /** Queries this machine's RDMA devices for their addresses. Must not be called on the data path. */
     List<InetAddress> addresses() throws IOException;
 
     /** Returns the object that opens iSER portals of a target. */

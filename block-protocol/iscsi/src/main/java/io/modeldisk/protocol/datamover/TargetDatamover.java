@@ -30,19 +30,13 @@ import java.nio.ByteBuffer;
 public interface TargetDatamover extends AutoCloseable {
     /** Handles control PDUs on the receiving thread. */
     interface ControlListener {
-        /**
-         * Handles a PDU that was received completely (Control_Notify of RFC 5047). {@code pdu} and {@code data} are valid only
-         * during the call.
-         */
+        /** Handles a complete PDU (Control_Notify of RFC 5047). The arguments are valid only during the call. */
         void controlNotify(Pdu pdu, ByteBuffer data) throws IOException;
     }
 
     /** Handles everything that is received in the full-feature phase, on the thread that calls {@link #receive}. */
     interface Listener extends ControlListener {
-        /**
-         * Handles a SCSI command before its data segment is read (Control_Notify of RFC 5047). {@code command} and {@code data}
-         * are valid only during the call.
-         */
+        /** Handles a SCSI command before its data is read (Control_Notify). The arguments are valid only during the call. */
         void commandNotify(ScsiCommandPdu command, ImmediateData data) throws IOException;
 
         /** Handles a transfer whose data was received completely (Data_Completion_Notify of RFC 5047). */
@@ -96,10 +90,7 @@ public interface TargetDatamover extends AutoCloseable {
     /** Waits for the next PDU of any kind and passes it to the listener. May be called only before {@link #enable}. */
     void receiveControl(ControlListener listener) throws IOException;
 
-    /**
-     * Waits for the next PDU or the completion of a transfer, and notifies the listener. May be called only after
-     * {@link #enable}.
-     */
+    /** Waits for the next PDU or completion of a transfer, and notifies the listener. Allowed only after {@link #enable}. */
     void receive(Listener listener) throws IOException;
 
     /** Sends a PDU (Send_Control of RFC 5047). If {@code data} is not null, {@code data} is the PDU's data segment. */
@@ -111,10 +102,7 @@ public interface TargetDatamover extends AutoCloseable {
     /** Stops a transfer whose task was aborted or has completed. Data that is received for the transfer later is dropped. */
     void forget(DataTransfer transfer);
 
-    /**
-     * The number of Data-In and R2T PDUs that the target has sent for a task. The task's response carries this number as
-     * ExpDataSN. Without such PDUs, it is 0.
-     */
+    /** The number of Data-In and R2T PDUs that were sent for a task. Its response carries this number as ExpDataSN. */
     default int dataPduCount(DataTransfer transfer) {
         return 0;
     }
@@ -136,9 +124,7 @@ public interface TargetDatamover extends AutoCloseable {
         long residual)
         throws IOException;
 
-    /**
-     * Waits until all puts of a transfer that are in progress have completed. Must not be called after the last piece was put.
-     */
+    /** Waits until all puts in progress of a transfer have completed. Must not be called after the last piece was put. */
     default void awaitPuts(DataTransfer transfer) throws IOException {}
 
     /** Returns the times of the last activity, for a watchdog. */
@@ -147,16 +133,10 @@ public interface TargetDatamover extends AutoCloseable {
     /** The name or address of the initiator, for messages. */
     String peer();
 
-    /**
-     * Closes the connection (Connection_Terminate of RFC 5047). Every call in progress fails with an exception. Any thread may
-     * call this method.
-     */
+    /** Closes the connection (Connection_Terminate of RFC 5047). Calls in progress throw an exception. Thread-safe. */
     @Override
     void close();
 
-    /**
-     * Releases all resources. May be called only after {@link #close}, when no thread uses the datamover and no task uses its
-     * memory.
-     */
+    /** Releases all resources. Allowed only after {@link #close}, when no thread or task uses the datamover or its memory. */
     default void release() {}
 }

@@ -4,10 +4,7 @@ import io.modeldisk.protocol.memory.DataMemory;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 
-/**
- * Listens for connections to a target over one kind of datamover. Any thread may call {@link #close}, but only one thread calls
- * {@link #accept}.
- */
+/** Accepts connections over one kind of datamover. Only one thread calls {@link #accept}. Any thread may call {@link #close}. */
 public interface TargetPortal extends AutoCloseable {
     /** Opens portals of one kind of datamover. */
     @FunctionalInterface
@@ -21,9 +18,7 @@ public interface TargetPortal extends AutoCloseable {
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;
 
-        /**
-         * True if portals of this kind can, on some machines, fetch the data of writes into the memory of a device such as a GPU.
-         */
+        /** True if portals of this kind can, on some machines, fetch written data into memory of a device such as a GPU. */
         default boolean mayReachDevices() {
             return false;
         }

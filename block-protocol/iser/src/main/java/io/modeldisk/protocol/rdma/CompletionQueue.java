@@ -31,8 +31,6 @@ final class CompletionQueue {
     private boolean armed;
 
     /**
-     * Creates a completion queue on a device.
-     *
      * @param completions the maximum number of completions in the queue
      * @param vector the completion vector, which is the number of the device interrupt for events of the queue
      */
@@ -58,12 +56,7 @@ final class CompletionQueue {
         return queue;
     }
 
-    /**
-     * Polls for completions.
-     *
-     * @param idle the check that runs after a wait without an event
-     * @return the number of completions that {@link #completion} can return
-     */
+    /** Polls, and returns the number of completions for {@link #completion}. {@code idle} runs after a wait without an event. */
     int poll(QueuePair.IdleCheck idle) throws IOException {
         int count = poll.execute().getPolls();
         if (count > 0) {

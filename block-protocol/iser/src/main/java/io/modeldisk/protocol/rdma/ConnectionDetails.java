@@ -15,8 +15,7 @@ import java.lang.invoke.MethodHandle;
 
 /**
  * Calls to the RDMA connection manager that DiSNI lacks: reading the status and private data of an event, reading the name and
- * features of a device, and accepting a connection with private data. The libdisni of modeldisk exports functions for these
- * calls.
+ * features of a device, and accepting a connection with private data. The libdisni of modeldisk exports their functions.
  *
  * <p>Thread-safe, except that only one thread at a time may read an event channel.
  */
@@ -37,10 +36,7 @@ public final class ConnectionDetails {
 
     private ConnectionDetails() {}
 
-    /**
-     * The status and the private data of an event. The status is a negative error number, or the reason why the peer rejected the
-     * connection.
-     */
+    /** The private data of an event, and its status: a negative error number, or the peer's reason for the rejection. */
     public record Event(int status, byte[] privateData) {}
 
     @SuppressWarnings("restricted")

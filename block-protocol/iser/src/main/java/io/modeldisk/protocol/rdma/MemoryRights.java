@@ -7,10 +7,7 @@ import com.ibm.disni.verbs.IbvMr;
  * of an initiator needs remote rights.
  */
 public enum MemoryRights {
-    /**
-     * Only requests of this process may access the memory. On InfiniBand and RoCE, the memory that an RDMA READ fills needs no
-     * other rights.
-     */
+    /** Only requests of this process may access the memory, which suffices for its own RDMA READs on InfiniBand and RoCE. */
     LOCAL(IbvMr.IBV_ACCESS_LOCAL_WRITE),
     /**
      * RDMA READs and WRITEs of a peer may also access the memory, if the connection with this peer is in the protection domain of

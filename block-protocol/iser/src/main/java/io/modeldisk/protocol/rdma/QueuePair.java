@@ -24,10 +24,7 @@ import org.apache.logging.log4j.Logger;
  * and the last use has ended. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
-    /**
-     * The maximum number of bytes of a message that are copied into the request when the request is posted. The device need not
-     * read these bytes from memory later.
-     */
+    /** The maximum length of a message that posting copies into the request, so the device need not read it from memory. */
     public static final int INLINE_BYTES = 192;
 
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
@@ -248,10 +245,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits until the current use of a work request has completed. Afterwards, {@link #awaitArrival} does not return the work
-     * request for this use.
-     */
+    /** Waits for the end of the current use of a work request. {@link #awaitArrival} does not return this use later. */
     public void withdraw(Work work) {
         awaitOver(work);
         try (Held _ = lock.hold()) {
@@ -314,10 +308,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /**
-     * Polls for completions, or waits while another thread polls. Releases the lock during the poll or wait. The caller holds
-     * {@code lock}.
-     */
+    /** Polls, or waits while another thread polls. The caller holds {@code lock}, which is released during the poll or wait. */
     private void pollOrWait() throws IOException {
         if (polling) {
             awaitChange();
@@ -346,10 +337,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /**
-     * Waits for a signal, but at most for one polling period. After this period, the caller checks again whether a thread still
-     * polls, because the polling thread might have stopped.
-     */
+    /** Waits for a signal or one polling period. Then the caller checks again, because the polling thread may have stopped. */
     private void awaitChange() throws IOException {
         try {
             changed.await(CompletionQueue.EVENT_WAIT_MS, TimeUnit.MILLISECONDS);

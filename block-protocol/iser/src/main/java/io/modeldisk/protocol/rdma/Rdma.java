@@ -14,10 +14,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/**
- * Checks whether this process can use RDMA through DiSNI. The check runs once, at the first call. {@code -Dmodeldisk.rdma=off}
- * turns RDMA off. Thread-safe.
- */
+/** Checks once whether this process can use RDMA through DiSNI. {@code -Dmodeldisk.rdma=off} turns RDMA off. Thread-safe. */
 public final class Rdma {
     private static final Path DEVICES = Path.of("/sys/class/infiniband");
 
@@ -66,10 +63,7 @@ public final class Rdma {
         }
     }
 
-    /**
-     * Returns the addresses of the RDMA devices of this machine, on which a portal can listen. Must not be called on the data
-     * path, because the call queries the devices.
-     */
+    /** Queries this machine's RDMA devices for their addresses. Must not be called on the data path. */
     public static List<InetAddress> addresses() throws IOException {
         ensureAvailability();
         List<InetAddress> addresses = new ArrayList<>();

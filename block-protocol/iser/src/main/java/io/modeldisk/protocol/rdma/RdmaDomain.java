@@ -44,10 +44,7 @@ public final class RdmaDomain {
         return --users == 0;
     }
 
-    /**
-     * Returns the completion vector (device interrupt) for the next completion queue. Consecutive completion queues get
-     * consecutive vectors.
-     */
+    /** Returns the completion vector (device interrupt) of the next completion queue. Each call returns the next vector. */
     synchronized int nextCompletionVector() {
         nextVector = (nextVector + 1) % completionVectors;
         return nextVector;

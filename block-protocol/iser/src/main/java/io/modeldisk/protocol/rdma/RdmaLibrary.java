@@ -56,9 +56,7 @@ final class RdmaLibrary {
         return Loaded.ONCE.failure;
     }
 
-    /**
-     * Returns a lookup of the functions in libdisni. If the library could not be loaded, the lookup finds no function.
-     */
+    /** Returns a lookup of the functions in libdisni. If the library could not be loaded, the lookup finds no function. */
     static SymbolLookup symbols() {
         return Loaded.ONCE.symbols;
     }

@@ -13,10 +13,7 @@ import java.util.List;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/**
- * The verbs objects of a {@link QueuePair}, which are created together and released together. The {@link QueuePair} synchronises
- * the calls to this class.
- */
+/** The verbs objects of a {@link QueuePair}, created and released together. The {@link QueuePair} synchronizes all calls. */
 final class VerbsQueue {
     private static final Logger LOG = LogManager.getLogger(VerbsQueue.class);
 

@@ -9,9 +9,8 @@ import java.util.List;
 /** Creates DiSNI's work requests, which are prepared once and posted many times. */
 public final class WorkRequests {
     /**
-     * The opcode of a send that also invalidates a memory key of the peer. DiSNI has no name for this opcode. The memory key is
-     * set in the same field as the remote key of an RDMA request. The opcode is allowed only if
-     * {@link ConnectionDetails#canInvalidate} returns true.
+     * The opcode of a send that also invalidates a memory key of the peer, which DiSNI does not name. The memory key is in the
+     * field of the remote key of an RDMA request. Allowed only if {@link ConnectionDetails#canInvalidate} returns true.
      */
     public static final int SEND_WITH_INVALIDATE = 9;
 

@@ -20,10 +20,7 @@ final class WorkTable {
     private final List<Work> works = new ArrayList<>();
     private final ArrayDeque<Work> arrivals;
     private int room;
-    /**
-     * The number of unsignaled requests since the last signaled request. The completion of the next signaled request frees the
-     * slots of these requests.
-     */
+    /** The number of requests since the last signaled request. The completion of the next signaled request frees their slots. */
     private int unsignaled;
 
     WorkTable(int sendRequests, int receives) {
@@ -41,9 +38,7 @@ final class WorkTable {
         return room >= requests;
     }
 
-    /**
-     * Begins a turn of {@code work} for a chain of requests, of which only the last is signaled. Returns the number of the turn.
-     */
+    /** Begins a turn of {@code work} for a chain of requests, of which only the last is signaled. Returns the turn's number. */
     int begin(Work work, int requests) {
         int turn = work.begin(requests + unsignaled);
         room -= requests;

@@ -1,5 +1,2 @@
-/**
- * RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. This package must not depend on
- * iSCSI.
- */
+/** RDMA through DiSNI: availability, queue pairs, registered memory, and calls that DiSNI lacks. Must not depend on iSCSI. */
 package io.modeldisk.protocol.rdma;

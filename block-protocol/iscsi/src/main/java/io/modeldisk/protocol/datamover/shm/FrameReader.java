@@ -74,10 +74,7 @@ final class FrameReader {
         receivingSinceNs = 0;
     }
 
-    /**
-     * Returns whether the calling thread is the reading thread and the buffer already contains the next frame, except the frame's
-     * data.
-     */
+    /** Returns whether the caller is the reading thread and the buffer contains the next frame, except the frame's data. */
     boolean hasNext() {
         return thread == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }
@@ -152,10 +149,7 @@ final class FrameReader {
         }
     }
 
-    /**
-     * Removes and returns the oldest descriptor that no frame has used, or -1 if there is none. The caller must close the
-     * descriptor.
-     */
+    /** Removes and returns the oldest descriptor that no frame has used, or -1. The caller must close the descriptor. */
     int takeDescriptor() {
         if (descriptorCount == 0) {
             return -1;
@@ -165,10 +159,7 @@ final class FrameReader {
         return taken;
     }
 
-    /**
-     * Closes the descriptors that no frame has used. Other threads may call this method only after the reading thread has
-     * stopped.
-     */
+    /** Closes the descriptors that no frame has used. Other threads may call this only after the reading thread has stopped. */
     void closeDescriptors() {
         for (int descriptor = takeDescriptor(); descriptor >= 0; descriptor = takeDescriptor()) {
             Descriptors.close(descriptor);
@@ -205,9 +196,7 @@ final class FrameReader {
         return dataView.limit(frameEnd).position(frame + Frame.BYTES);
     }
 
-    /**
-     * Makes all calls fail, including calls in progress. The caller must also shut down the socket to wake the reading thread.
-     */
+    /** Makes all calls fail, including calls in progress. To wake the reading thread, the caller must shut down the socket. */
     void stop() {
         stopped = true;
     }

@@ -43,9 +43,7 @@ final class FrameStream {
         socket.shutdown(UnixSocket.SHUT_WR);
     }
 
-    /**
-     * The socket. Between {@link UnixSocket#enter} and {@link UnixSocket#leave}, the socket stays open even after {@link #close}.
-     */
+    /** The socket, which stays open between {@link UnixSocket#enter} and {@link UnixSocket#leave}, even after {@link #close}. */
     UnixSocket socket() {
         return socket;
     }

@@ -5,11 +5,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the connection requests and connections of a portal. Their identifiers use the portal's event channel, so the portal
- * must not destroy the channel before the count is 0. Thread-safe.
- *
- * @param <I> the type of an identifier
- * @param <C> the type of a connection
+ * Counts the connection requests and connections {@code C} of a portal. Their identifiers {@code I} use the portal's event
+ * channel, so the portal must not destroy the channel before the count is 0. Thread-safe.
  */
 final class ChannelUses<I, C> {
     /** The number of requests and connections. A request that becomes a connection is counted only once. */

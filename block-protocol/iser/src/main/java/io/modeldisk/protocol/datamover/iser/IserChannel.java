@@ -31,10 +31,7 @@ final class IserChannel implements AutoCloseable {
     /** The maximum number of sends in flight. */
     static final int SENDS = 32;
 
-    /**
-     * Every 8th send is signaled. The other sends are signaled only if the sender needs their completions, because each
-     * completion costs time.
-     */
+    /** Only every 8th send, and each send whose completion a thread needs, is signaled, because each completion costs time. */
     private static final int SIGNAL_INTERVAL = 8;
 
     private final QueuePair queue;
@@ -55,12 +52,10 @@ final class IserChannel implements AutoCloseable {
     private int nextSend;
 
     /**
-     * Creates a channel and posts its receives. The connection is not established yet. The channel owns the queue pair, and
-     * closes the queue pair if this constructor fails.
+     * Creates a channel that owns the unconnected queue pair, and posts its receives. Closes the queue pair on failure.
      *
      * @param keptCount the number of messages for {@link #kept}
-     * @param dataRights the rights with which memory for command data is registered; the memory of messages always has local
-     *     rights
+     * @param dataRights the rights to the memory of command data; the memory of messages always has local rights
      */
     IserChannel(QueuePair queue, int receiveCount, int keptCount, MemoryRights dataRights) throws IOException {
         this.queue = queue;
@@ -100,10 +95,7 @@ final class IserChannel implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the number of send requests that a queue pair must support: {@link #SENDS} messages, and {@code rdmaRequests} RDMA
-     * READs and WRITEs.
-     */
+    /** Returns the number of send requests for a queue pair: {@link #SENDS} messages and {@code rdmaRequests} RDMA requests. */
     static int sendRequests(int rdmaRequests) {
         return SENDS + rdmaRequests;
     }
@@ -116,9 +108,7 @@ final class IserChannel implements AutoCloseable {
         return kept[index];
     }
 
-    /**
-     * Returns the registration of {@code memory}. The first call for each memory is slow, because this call registers the memory.
-     */
+    /** Returns the registration of {@code memory}. The first call for each memory is slow, because it registers the memory. */
     RegisteredMemory registered(DataMemory memory) throws IOException {
         for (RegisteredMemory one : known) {
             if (one.isOf(memory)) {
@@ -196,9 +186,8 @@ final class IserChannel implements AutoCloseable {
     }
 
     /**
-     * Sends a message from {@link #nextMessage}. Returns the turn of the message, which is the number of its use. If
-     * {@code signaled} is true, the caller can wait for the turn with {@link QueuePair#awaitEnd}. The caller must hold
-     * {@code sendLock}.
+     * Sends a message from {@link #nextMessage}. The caller must hold {@code sendLock}. If {@code signaled} is true, the caller
+     * can wait for the returned turn (the number of this use of the message) with {@link QueuePair#awaitEnd}.
      */
     int send(IserMessage message, int bytes, boolean signaled) throws IOException {
         return send(send, message, bytes, signaled);
@@ -241,10 +230,7 @@ final class IserChannel implements AutoCloseable {
         send(message, message.fill(pdu, data), false);
     }
 
-    /**
-     * Waits until every signaled send has completed. A send that reads data from the memory of a task is always signaled, so
-     * afterwards no send reads such memory.
-     */
+    /** Waits for all signaled sends. Each send that reads the memory of a task is signaled, so afterwards none reads it. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

@@ -35,10 +35,7 @@ public final class IserConnector {
         this(false);
     }
 
-    /**
-     * @param asksForInvalidation whether the connector requests that the response to a command invalidates the command's memory
-     *     key
-     */
+    /** @param asksForInvalidation whether to request that each response invalidates the memory key of its command */
     IserConnector(boolean asksForInvalidation) {
         this.asksForInvalidation = asksForInvalidation;
     }
@@ -47,8 +44,7 @@ public final class IserConnector {
      * Connects to a target.
      *
      * @param queueDepth the maximum number of commands in flight
-     * @throws IOException if this machine cannot use RDMA, or if the connection is not established in time; the message states
-     *     the reason
+     * @throws IOException with the reason, if this machine cannot use RDMA or the connection is not established in time
      */
     public InitiatorDatamover connect(
         InetSocketAddress portal, long timeoutMs, InitiatorDatamover.Numbering numbering, int queueDepth,
@@ -154,10 +150,7 @@ public final class IserConnector {
             return name.isEmpty() ? "" : " through device " + name;
         }
 
-        /**
-         * Checks for events that close the connection. A waiting thread calls this method while no completion arrives. Only one
-         * thread at a time calls this method.
-         */
+        /** Checks for events that close the connection. Called by one waiting thread at a time while no completion arrives. */
         private void look() throws IOException {
             RdmaCmEvent event = channel.getCmEvent(0);
             if (event == null) {

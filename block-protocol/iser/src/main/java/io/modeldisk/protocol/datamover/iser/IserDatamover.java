@@ -31,10 +31,7 @@ abstract class IserDatamover {
         return true;
     }
 
-    /**
-     * Reduces the limits in {@code wishes}, so the immediate data of a command fits into one message. The target fetches all
-     * other data.
-     */
+    /** Reduces the limits in {@code wishes}, so immediate data fits into one message. The target fetches all other data. */
     public final OperationalParameters limited(OperationalParameters wishes) {
         int longest = IserMessage.DATA_SEGMENT_BYTES;
         return new OperationalParameters(true, wishes.immediateData(), Math.min(wishes.firstBurstBytes(), longest),

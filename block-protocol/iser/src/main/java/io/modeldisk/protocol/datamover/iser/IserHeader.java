@@ -4,8 +4,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The iSER header of a message, before the Basic Header Segment (RFC 7145 section 9.2). The header contains the kind of the
- * message, and the memory that the initiator advertises for the data of a command. All methods use absolute positions from the
- * start of a message.
+ * message, and the memory that the initiator advertises for a command. All positions count from the start of the message.
  */
 final class IserHeader {
     /** The length of the header in bytes. */

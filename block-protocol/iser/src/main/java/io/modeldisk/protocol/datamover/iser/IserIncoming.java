@@ -21,10 +21,7 @@ import org.apache.logging.log4j.Logger;
  * its memory without remote rights ({@link IserTargetDatamover#DATA_RIGHTS}).
  */
 final class IserIncoming implements IncomingConnection {
-    /**
-     * The maximum retry count of InfiniBand. For requests that fail because the peer has posted no receive (RNR), the value 7
-     * means that the number of retries has no limit.
-     */
+    /** The maximum retry count of InfiniBand. For requests that find no posted receive at the peer (RNR), 7 means no limit. */
     private static final byte RETRIES = 7;
 
     private static final Logger LOG = LogManager.getLogger(IserIncoming.class);
@@ -36,12 +33,7 @@ final class IserIncoming implements IncomingConnection {
     private final boolean invalidates;
     private boolean taken;
 
-    /**
-     * Creates an incoming connection.
-     *
-     * @param privateData the private data of the connection request
-     * @throws IOException if an address of the connection is not an IPv4 address; in this case, {@code id} is destroyed
-     */
+    /** @throws IOException if an address of the connection is not an IPv4 address; in this case, {@code id} is destroyed */
     IserIncoming(IserPortal portal, RdmaCmId id, byte[] privateData) throws IOException {
         this.portal = portal;
         this.id = id;
@@ -70,8 +62,7 @@ final class IserIncoming implements IncomingConnection {
         QueuePair queue = open(portal.domains(), id, IserTargetDatamover.sendRequests(),
             IserTargetDatamover.receives(slots), IserPortal.text(peer), clock);
         taken = true;
-        // After opened(), the portal can close the queue pair at any time. This use prevents the release of its resources until
-        // the use is closed.
+        // After opened(), the portal can close the queue pair at any time. This use delays the release of its resources.
         try (QueuePair.Use _ = queue.enter()) {
             portal.opened(id, queue);
             return open(queue, numbering, slots);

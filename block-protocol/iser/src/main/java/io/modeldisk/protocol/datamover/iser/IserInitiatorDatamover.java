@@ -23,10 +23,7 @@ import java.nio.ByteBuffer;
  * data. The data of a short write is sent together with the command. The target fetches all the data of a longer write.
  */
 public final class IserInitiatorDatamover extends IserDatamover implements InitiatorDatamover {
-    /**
-     * The rights of the target to the data of commands. The target needs remote rights, because it moves the data by RDMA READs
-     * and WRITEs.
-     */
+    /** The rights to the data of commands. The target needs remote rights, because it moves the data by RDMA READ and WRITE. */
     static final MemoryRights DATA_RIGHTS = MemoryRights.REMOTE;
 
     private final Numbering numbering;

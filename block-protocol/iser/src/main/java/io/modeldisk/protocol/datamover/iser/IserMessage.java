@@ -10,10 +10,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
-/**
- * A buffer for one message (iSER header, PDU header and data). The object is also the work request that sends the message or
- * receives into the buffer.
- */
+/** A buffer for one message (iSER header, PDU header and data), and the work request that sends or receives the message. */
 final class IserMessage extends Work {
     /** The maximum length in bytes of the data segment of a message. */
     static final int DATA_SEGMENT_BYTES = 8192;
@@ -21,10 +18,7 @@ final class IserMessage extends Work {
     /** The length in bytes of the iSER header and the Basic Header Segment together. */
     static final int HEADER_BYTES = IserHeader.BYTES + Pdu.BHS_BYTES;
 
-    /**
-     * The length in bytes of a message with headers, additional headers, data and padding. The length is a multiple of the cache
-     * line size.
-     */
+    /** The length in bytes of a message with all headers, data and padding: a multiple of the cache line size. */
     static final int BYTES = 8448;
 
     /** The length in bytes of a message without data, which is two cache lines. */

@@ -31,8 +31,7 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Listens for iSER connections on the addresses of this machine's RDMA devices. One thread receives the events of the connection
- * manager. The thread passes new connections to {@link #accept}. If a peer closes a connection, the thread closes the queue pair.
- * Thread-safe.
+ * manager, passes new connections to {@link #accept}, and closes the queue pair when a peer closes a connection. Thread-safe.
  */
 public final class IserPortal implements TargetPortal {
     /** The name of the datamover. */
@@ -82,8 +81,7 @@ public final class IserPortal implements TargetPortal {
     /**
      * Opens a portal at an address. The wildcard address stands for the addresses of all RDMA devices.
      *
-     * @throws IOException if this machine cannot use RDMA, if no device has the address, or if the address is in use; the message
-     *     states the reason
+     * @throws IOException with the reason, if this machine cannot use RDMA, no device has the address, or the address is in use
      */
     public static IserPortal listen(InetSocketAddress address) throws IOException {
         if (address.isUnresolved()) {

@@ -14,17 +14,13 @@ final class IserPrivateData {
     /**
      * Returns the private data that this process sends.
      *
-     * @param invalidates at an initiator, whether the target may invalidate memory keys of the initiator; at a target, whether
-     *     the target will invalidate them
+     * @param invalidates whether the target may (at an initiator) or will (at a target) invalidate the initiator's memory keys
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};
     }
 
-    /**
-     * Returns true if the initiator allows the target to invalidate memory keys. Returns false if the initiator sent no private
-     * data.
-     */
+    /** Returns whether the initiator allows the target to invalidate memory keys; false without private data. */
     static boolean wantsInvalidation(byte[] said) {
         return said.length > 0 && (said[0] & NO_ZERO_BASED_ADDRESSES) != 0 && (said[0] & NO_SEND_WITH_INVALIDATE) == 0;
     }

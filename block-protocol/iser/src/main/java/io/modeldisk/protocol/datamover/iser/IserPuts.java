@@ -2,10 +2,7 @@ package io.modeldisk.protocol.datamover.iser;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/**
- * The read commands whose last RDMA WRITE and response are in flight, in the order of sending. RFC 7145 calls the sending of read
- * data Put_Data. Thread-safe.
- */
+/** The reads whose last RDMA WRITE and response are in flight (Put_Data of RFC 7145), in sending order. Thread-safe. */
 final class IserPuts {
     private final IserTransfer[] inFlight;
     private final NanoClock clock;

@@ -33,10 +33,7 @@ import java.nio.ByteBuffer;
  * same time. The target never agrees to unsolicited Data-Out PDUs.
  */
 public final class IserTargetDatamover extends IserDatamover implements TargetDatamover {
-    /**
-     * The maximum number of RDMA requests in flight on a connection. This number suffices for the READs of a few long writes, and
-     * for the WRITEs and responses of many reads.
-     */
+    /** The maximum number of RDMA requests in flight on a connection: enough for a few long writes and many reads. */
     private static final int RDMA_REQUESTS = 128;
 
     /** The maximum number of WRITEs in flight that are not the last WRITE of their read. */
@@ -197,10 +194,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         }
     }
 
-    /**
-     * Completes the read commands whose status the initiator has acknowledged. The device has already processed their RDMA
-     * requests.
-     */
+    /** Completes the reads whose status the initiator has acknowledged. The device has processed their RDMA requests. */
     private void endAcknowledgedPuts(Listener listener, int expStatSn) throws IOException {
         for (IserTransfer put = puts.acknowledged(expStatSn); put != null; put = puts.acknowledged(expStatSn)) {
             queue.awaitEnd(put, put.turn());
@@ -365,10 +359,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         }
     }
 
-    /**
-     * Returns the memory key that the response to a task invalidates, and removes the key from the transfer of the task. Returns
-     * 0 if the task advertised no memory.
-     */
+    /** Removes and returns the memory key that the response to a task invalidates; 0 if the task advertised no memory. */
     private int takeKeyOf(int initiatorTaskTag) {
         for (IserTransfer transfer : transfers) {
             int key = transfer.takeAdvertisedKey(initiatorTaskTag);
@@ -379,10 +370,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         return 0;
     }
 
-    /**
-     * Returns true for a PDU that can be the last PDU of its connection. The connection must not be closed before the device has
-     * sent such a PDU.
-     */
+    /** Returns whether a PDU can be the last of its connection, which stays open until the device has sent such a PDU. */
     private static boolean mayBeTheLast(int opcode) {
         return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT
             || opcode == Opcode.ASYNC_MESSAGE;

@@ -74,10 +74,7 @@ final class IserTransfer extends Work {
         return key;
     }
 
-    /**
-     * Returns an error if a command has more immediate data than agreed, or advertises no memory for the remaining data.
-     * Otherwise returns null.
-     */
+    /** Returns an error if a command has more immediate data than agreed, or no memory for the remaining data; or else null. */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
