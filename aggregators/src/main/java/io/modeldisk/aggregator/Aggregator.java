@@ -12,10 +12,7 @@ public interface Aggregator extends AutoCloseable {
     /** The unit of updates in bytes: a shard updates whole logical blocks. */
     int LOGICAL_BLOCK_BYTES = 4096;
 
-    /**
-     * Returns the number of bytes of {@link BlockMemory#state() state} for each {@value #LOGICAL_BLOCK_BYTES} bytes of weights.
-     * The default is 0, no state.
-     */
+    /** Returns the number of bytes of {@link BlockMemory#state() state} for each logical block of weights. The default is 0. */
     default int stateBytesPerLogicalBlock() {
         return 0;
     }
@@ -33,10 +30,7 @@ public interface Aggregator extends AutoCloseable {
         return false;
     }
 
-    /**
-     * Returns the learning rate, which can be changed while the aggregator is in use, or null if the aggregator has no learning
-     * rate.
-     */
+    /** Returns the learning rate, which can be changed while the aggregator is in use, or null, the default, if there is none. */
     default LearningRate learningRate() {
         return null;
     }

@@ -5,10 +5,7 @@ package io.modeldisk.aggregator;
  * providers in modeldisk are listed in {@code BuiltIn}.
  */
 public interface AggregatorProvider {
-    /**
-     * Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}. A name consists of lower-case letters,
-     * digits and hyphens.
-     */
+    /** Returns the name of the aggregator, such as {@code sgd} in {@code sgd:lr=0.1}: lower-case letters, digits and hyphens. */
     String name();
 
     /** Returns one line for the help text: the effect of the aggregator on the weights, and its options with their defaults. */

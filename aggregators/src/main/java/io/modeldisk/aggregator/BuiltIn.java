@@ -5,10 +5,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 import java.util.function.Function;
 
-/**
- * The provider of an aggregator that is part of modeldisk. Each optimizer uses the formula of PyTorch's optimizer with the same
- * name.
- */
+/** The provider of a modeldisk aggregator. Each optimizer uses the formula of PyTorch's optimizer with the same name. */
 record BuiltIn(String name, String description, Function<AggregatorOptions, Aggregator> constructor)
     implements
         AggregatorProvider {
@@ -88,10 +85,7 @@ record BuiltIn(String name, String description, Function<AggregatorOptions, Aggr
             defaultDecay);
     }
 
-    /**
-     * Returns the description of an optimizer's options: the learning rate, its {@code own} options, and the options that all
-     * optimizers have.
-     */
+    /** Returns the description of an optimizer's options: the learning rate, its {@code own} options, and the common options. */
     private static String options(String own, float defaultDecay) {
         return PlainText
             .format("options: lr, the learning rate, above 0 (required), %s" + GradientRules.DESCRIPTION + ", "

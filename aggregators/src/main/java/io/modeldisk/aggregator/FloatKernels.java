@@ -21,8 +21,7 @@ public final class FloatKernels {
     private static final VectorSpecies<Float> SPECIES = FloatVector.SPECIES_PREFERRED;
 
     private static final int VECTOR_BYTES = SPECIES.vectorByteSize();
-    // On a processor without fused multiply-add, Java computes each fused sum with BigDecimal. Such a sum is thousands of times
-    // slower than a separate product and sum.
+    // On a processor without fused multiply-add, Java's fma uses BigDecimal, which is thousands of times slower.
     static final boolean FUSED = processorFuses();
     static final ByteOrder ORDER = ByteOrder.nativeOrder();
     private static final ValueLayout.OfFloat FLOAT = ValueLayout.JAVA_FLOAT_UNALIGNED;
@@ -97,9 +96,8 @@ public final class FloatKernels {
     }
 
     /**
-     * Returns the memory of {@code segment} as a segment whose class the JIT compiler knows. The size and the lifetime do not
-     * change. Without this method, a kernel would be slower by a factor of 2 to 10 if other code of the process had used mapped
-     * or heap segments in the Vector API.
+     * Returns {@code segment} with the same size and lifetime, but with a class that the JIT compiler knows. Without this method,
+     * a kernel would be 2 to 10 times slower if other code had used mapped or heap segments in the Vector API.
      */
     @SuppressWarnings("restricted")
     static MemorySegment ofKnownClass(MemorySegment segment) {

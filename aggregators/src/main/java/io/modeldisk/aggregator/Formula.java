@@ -56,18 +56,12 @@ public sealed interface Formula {
             return decoupled ? 1 - learningRate * rules.weightDecay() : 1;
         }
 
-        /**
-         * Returns the rate of update number {@code updates}, counted from 1. The rate includes the correction for the bias of the
-         * means.
-         */
+        /** Returns the rate of update number {@code updates}, counted from 1, with the correction for the bias of the means. */
         public float rate(float learningRate, long updates) {
             return (float) (learningRate / (1 - Math.pow(beta1, updates)));
         }
 
-        /**
-         * Returns the factor of the roots in update number {@code updates}, counted from 1. The factor corrects the bias of the
-         * squares.
-         */
+        /** Returns the factor of the roots in update number {@code updates}, from 1. It corrects the bias of the squares. */
         public float root(long updates) {
             return (float) (1 / Math.sqrt(1 - Math.pow(beta2, updates)));
         }

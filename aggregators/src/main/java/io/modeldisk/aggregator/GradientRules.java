@@ -14,9 +14,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
     static final String DESCRIPTION = "weight-decay (default %s), clip-value, the largest absolute value of an element of the"
         + " gradient, clip-norm, the largest L2 norm of the gradient of a block";
 
-    /**
-     * The number that is added to a norm, so a norm of 0 causes no division by 0. PyTorch's clip_grad_norm_ adds the same number.
-     */
+    /** The number that is added to a norm to prevent a division by 0. PyTorch's clip_grad_norm_ adds the same number. */
     private static final double NORM_EPSILON = 1e-6;
 
     /**
@@ -51,10 +49,7 @@ public record GradientRules(float clipValue, float clipNorm, float weightDecay) 
         return clipValue == Float.POSITIVE_INFINITY && clipNorm == Float.POSITIVE_INFINITY && weightDecay == 0;
     }
 
-    /**
-     * Returns the factor for the values of a gradient, which is {@code scale}, or less if the norm of the gradient exceeds the
-     * limit.
-     */
+    /** Returns the factor for the values of a gradient: {@code scale}, or less if the gradient's norm exceeds the limit. */
     float factor(MemorySegment gradient, long gradientOffset, long lengthBytes, float scale) {
         if (clipNorm == Float.POSITIVE_INFINITY) {
             return scale;

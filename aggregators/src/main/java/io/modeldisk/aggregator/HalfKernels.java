@@ -35,9 +35,7 @@ public final class HalfKernels {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY = 0x7F80_0000;
 
-    /**
-     * The number of float32 fraction bits that bfloat16 drops. BF16_HALF is half of the last bit that bfloat16 keeps, minus one.
-     */
+    /** The number of float32 fraction bits that bfloat16 drops. BF16_HALF is half of the last bit that it keeps, minus one. */
     private static final int BF16_SHIFT = 16;
     private static final int BF16_HALF = 0x7FFF;
     private static final int BF16_QUIET = 0x0040;
@@ -51,16 +49,10 @@ public final class HalfKernels {
     private static final int F16_FRACTION = 0x03FF;
     /** The difference of the exponent biases of float32 and float16, shifted to the exponent of a float32. */
     private static final int F16_REBIAS = 127 - 15 << 23;
-    /**
-     * The float32 bits of 2^-14, the smallest normal value of float16. F16_OVERFLOW are the bits of 2^16; float16 has no finite
-     * values from there on.
-     */
+    /** The float32 bits of 2^-14, the smallest normal float16. F16_OVERFLOW is 2^16, which exceeds every finite float16. */
     private static final int F16_MIN_NORMAL = 127 - 14 << 23;
     private static final int F16_OVERFLOW = 127 + 16 << 23;
-    /**
-     * A float32 sum with this value has a last bit of 2^-24, like a subnormal float16. The addition therefore rounds to a
-     * subnormal float16.
-     */
+    /** A float32 sum with this value has a last bit of 2^-24, so the addition rounds to a subnormal float16. */
     private static final float F16_SUBNORMAL_MAGIC = 0.5f;
 
     private HalfKernels() {}
@@ -133,8 +125,7 @@ public final class HalfKernels {
         }
     }
 
-    // In the following four methods, the last vector of a range can have fewer values than lanes. The unused lanes are not read
-    // or written.
+    // In the next four methods, the last vector can have fewer values than lanes. Unused lanes are not read or written.
 
     private static IntVector load(MemorySegment from, long offset, long values) {
         return values >= LANES
@@ -166,11 +157,7 @@ public final class HalfKernels {
         }
     }
 
-    /**
-     * Checks a range, and returns the memory of the segment as a segment whose class the JIT compiler knows. With a segment of
-     * unknown class, a kernel is several times slower if other code in the process has used mapped or heap segments in the Vector
-     * API.
-     */
+    /** Checks a range. Returns the segment with a class that the JIT compiler knows, like {@link FloatKernels#ofKnownClass}. */
     @SuppressWarnings("restricted")
     private static MemorySegment checked(MemorySegment segment, long offset, long lengthBytes) {
         Objects.checkFromIndexSize(offset, lengthBytes, segment.byteSize());

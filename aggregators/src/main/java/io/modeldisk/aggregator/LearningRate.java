@@ -9,9 +9,7 @@ import java.util.List;
  * round. Thread-safe. Reads allocate no memory.
  */
 public final class LearningRate {
-    /**
-     * The maximum number of changes that are kept. After more changes, the oldest kept change applies to all earlier rounds too.
-     */
+    /** The maximum number of kept changes. After more changes, the oldest kept change applies to all earlier rounds too. */
     public static final int MAX_CHANGES = 8;
 
     private static final Change[] NONE = {};

@@ -8,8 +8,7 @@ import java.util.function.Function;
  * An aggregator with a learning rate, clipping and weight decay. It uses the formulas of PyTorch's optimizers, so the weights
  * equal PyTorch's weights except for rounding.
  *
- * <p>The state of a block has one array for each value that the optimizer keeps for a weight. Each array has the layout of the
- * weights.
+ * <p>The state of a block has one array, in the layout of the weights, for each value that the optimizer keeps for a weight.
  */
 final class Optimizer implements Aggregator {
     private final LearningRate learningRate;
@@ -32,10 +31,7 @@ final class Optimizer implements Aggregator {
         this.formula = formula.apply(rules);
     }
 
-    /**
-     * Reads an option that must be at least 0 and less than 1. The value is in float64, because 1 minus the value must be
-     * precise.
-     */
+    /** Reads an option from 0 to below 1. The value is in float64, because 1 minus the value must be precise. */
     static double fraction(AggregatorOptions options, String key, double defaultValue) {
         double value = options.doubleOption(key, defaultValue);
         if (value < 0 || value >= 1) {
@@ -99,12 +95,7 @@ final class Optimizer implements Aggregator {
             learningRate.at(block.round()));
     }
 
-    /**
-     * Updates a range of a block's weights. The caller has checked the bounds.
-     *
-     * @param factor the factor of the gradient
-     * @param rate the learning rate, at least 0
-     */
+    /** Updates a range of a block's weights. The caller has checked the bounds. {@code rate} is at least 0. */
     private void update(
         MemorySegment weights, MemorySegment state, long offset, MemorySegment gradient, long gradientOffset,
         long lengthBytes, float factor, float rate) {

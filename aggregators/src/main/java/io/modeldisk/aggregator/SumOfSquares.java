@@ -32,10 +32,7 @@ final class SumOfSquares {
 
     private SumOfSquares() {}
 
-    /**
-     * Returns the sum for a range whose bounds the caller has checked. {@code offset} is in bytes. {@code lengthBytes} is a
-     * multiple of 4096.
-     */
+    /** Returns the sum for a range of bytes whose bounds the caller has checked. {@code lengthBytes} is a multiple of 4096. */
     static double of(MemorySegment values, long offset, long lengthBytes) {
         MemorySegment from = FloatKernels.ofKnownClass(values);
         double sum = 0;

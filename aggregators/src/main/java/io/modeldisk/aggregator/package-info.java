@@ -1,5 +1,2 @@
-/**
- * The aggregators, which apply gradients to weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its CPU
- * implementations.
- */
+/** Aggregators apply gradients to weights: the {@link io.modeldisk.aggregator.Aggregator} SPI and its CPU implementations. */
 package io.modeldisk.aggregator;

@@ -50,8 +50,7 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Copies the weights of a block to the host.
      *
-     * @param mirrorOffset the offset of the copy in the {@linkplain DeviceShape#mirrors host memory}; a multiple of the block
-     *     size
+     * @param mirrorOffset the offset of the copy in {@link DeviceShape#mirrors}; a multiple of the block size
      * @return the ticket
      */
     long mirror(int block, long mirrorOffset);
@@ -110,8 +109,7 @@ public interface DeviceBlocks extends AutoCloseable {
     /**
      * Frees the memory of the device. No operation may be in progress, except after a failure.
      *
-     * @throws DeviceException if the device cannot be closed, or if its work does not end in time; the device might then still
-     *     access the host memory
+     * @throws DeviceException if the close fails or the work does not end in time; the device might still access host memory
      */
     @Override
     void close();

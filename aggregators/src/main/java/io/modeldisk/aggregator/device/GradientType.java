@@ -1,9 +1,6 @@
 package io.modeldisk.aggregator.device;
 
-/**
- * The type of the values in a gradient that a device receives, in native byte order. The kernels receive the ordinal number of
- * the type. The conversion to float32 is exact.
- */
+/** The type of a gradient's values, in native byte order. Kernels receive its ordinal. The conversion to float32 is exact. */
 public enum GradientType {
     /** 32 bits, like the weights. */
     FLOAT32(Float.BYTES),

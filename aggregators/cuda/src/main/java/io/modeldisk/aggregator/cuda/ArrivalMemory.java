@@ -48,11 +48,10 @@ final class ArrivalMemory implements AutoCloseable {
     }
 
     /**
-     * Allocates the memory on a GPU.
+     * Allocates memory on a GPU.
      *
      * @param bytes a multiple of 64 KiB
-     * @throws IllegalArgumentException if RDMA devices cannot access the memory of this GPU, or if its kernels might miss what
-     *     RDMA devices write
+     * @throws IllegalArgumentException if RDMA devices cannot access the GPU's memory, or if kernels might miss RDMA writes
      */
     static ArrivalMemory allocate(CudaDevice device, long bytes) {
         boolean byAddress = device
@@ -76,17 +75,12 @@ final class ArrivalMemory implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns the number of bytes to allocate for {@code bytes} usable bytes, which must begin at the start of a page of the GPU.
-     */
+    /** Returns the number of bytes to allocate for {@code bytes} usable bytes, which must begin at the start of a GPU page. */
     static long deviceBytes(long bytes) {
         return bytes == 0 ? 0 : bytes + PAGE_BYTES;
     }
 
-    /**
-     * Returns a segment that throws an exception at every access, because an access to GPU memory by the host would kill the
-     * process.
-     */
+    /** Returns a segment that throws an exception at every access. A host access to GPU memory would kill the process. */
     @SuppressWarnings("restricted")
     private static MemorySegment inaccessible(long address, long bytes) {
         try (Arena closed = Arena.ofShared()) {

@@ -15,9 +15,8 @@ import jcuda.Pointer;
  * ranges, calls {@link #launch}, calls {@link #isComplete} until it returns true, and then calls {@link #release}. Only one
  * thread at a time may use a batch. No method allocates a Java object.
  *
- * <p>The GPU computes the ranges of a batch concurrently and in any order, so a batch refuses a range that overlaps one of its
- * ranges. Batches that change the same block must be launched in the order of their updates: in the same stream, or in streams
- * that are ordered by events.
+ * <p>The GPU computes the ranges of a batch concurrently, so a batch refuses a range that overlaps one of its ranges. Batches
+ * that change the same block must be launched in the order of their updates, in one stream or in streams ordered by events.
  *
  * <p>Offsets and lengths are in bytes. A length is the length of the float32 weights, even if the values of the gradient have 16
  * bits. Offsets in weights and lengths are multiples of 4096. An offset in a gradient is a multiple of 16.
@@ -35,10 +34,7 @@ public final class Batch {
     private final int maxGroups;
     private final boolean addsScaledGradient;
     private final Formula.Adam adam;
-    /**
-     * The start addresses of the ranges that the batch changes, in ascending order. {@code ends} has the end addresses in the
-     * same order.
-     */
+    /** The start addresses of the batch's ranges, in ascending order. {@code ends} has the end addresses in the same order. */
     private final long[] starts;
     private final long[] ends;
 
@@ -48,10 +44,7 @@ public final class Batch {
     private boolean staged;
     private boolean launched;
 
-    /**
-     * Creates a batch. {@code norm} is the kernel that limits the norm of gradients before they are applied, or null if there is
-     * no limit.
-     */
+    /** Creates a batch. {@code norm} is the kernel that limits the norm of gradients, or null if there is no limit. */
     Batch(
         FoldKernels kernels, Kernel[] byWork, Kernel norm, PinnedMemory staging, DeviceMemory descriptors,
         CudaEvent done, int maxGroups) {
@@ -83,20 +76,15 @@ public final class Batch {
         launched = false;
     }
 
-    /**
-     * Returns the number of ranges that this batch changes. With Adam, a range is split where the number of earlier updates
-     * differs.
-     */
+    /** Returns the number of ranges. With Adam, a range is split where the number of earlier updates differs. */
     public int size() {
         return size;
     }
 
     /**
-     * Adds a gradient that the batch applies to weights, with the same result as {@code aggregate} of the CPU's aggregator. A
-     * limit for the norm of gradients applies to the gradient of this call. This method increments the update counters at once,
-     * so the caller must launch the batch.
+     * Adds a gradient, which the batch applies to weights with the same result as the CPU's aggregator. A limit for the norm
+     * applies to the gradient of this call. The update counters are incremented at once, so the caller must launch the batch.
      *
-     * @param type the type of the gradient's values
      * @param lengthBytes the length of the range of weights
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
      * @param round the round to which the gradient belongs, from 1
@@ -140,10 +128,7 @@ public final class Batch {
         return updates.get(ValueLayout.JAVA_LONG, offset / Aggregator.LOGICAL_BLOCK_BYTES * Long.BYTES);
     }
 
-    /**
-     * Returns the end of the longest run of logical blocks that starts at {@code offset} and has the same number of updates in
-     * each block.
-     */
+    /** Returns the end of the longest run of logical blocks from {@code offset} on that have equal numbers of updates. */
     private static long endOfRun(MemorySegment updates, long offset, long end) {
         long at = offset + Aggregator.LOGICAL_BLOCK_BYTES;
         while (at < end && count(updates, at) == count(updates, offset)) {
@@ -177,9 +162,8 @@ public final class Batch {
     }
 
     /**
-     * Adds a gradient that the batch adds to the sum of a round.
+     * Adds a gradient, which the batch adds to the float32 sum of a round.
      *
-     * @param type the type of the gradient's values; the sum has float32 values
      * @param lengthBytes the length of the sum's range
      * @param first whether the gradient is the first one of the round, which overwrites the sum of the previous round
      * @return false, without any effect, if the batch is full or already changes a part of the range
@@ -259,12 +243,10 @@ public final class Batch {
     }
 
     /**
-     * Adds the work of this batch to a stream, and returns at once. If {@link #stage} was not called, the descriptors are copied
-     * first, in the same stream. The memory of the ranges must stay allocated until the batch is complete. A batch can be
-     * launched only once.
+     * Adds the work of this batch to a stream, and returns at once. If {@link #stage} was not called, first copies the
+     * descriptors in the same stream. The ranges must stay allocated until the batch is complete. A second launch is an error.
      *
-     * @throws CudaException if a call to the driver failed. The batch might then change any of its ranges, so the device must be
-     *     closed.
+     * @throws CudaException if a driver call failed; the batch might still change its ranges, so the device must be closed
      */
     public void launch(CudaStream stream) {
         if (launched) {

@@ -12,17 +12,11 @@ import java.util.function.Consumer;
 
 /** The blocks of a shard on an NVIDIA GPU. A separate thread submits all work to the GPU. */
 final class CudaBlocks implements DeviceBlocks {
-    /**
-     * The maximum number of ranges in a launch. The number exceeds the number of logical blocks in a block, because Adam can need
-     * one range for each logical block.
-     */
+    /** The maximum number of ranges in a launch. A block has fewer logical blocks, for each of which Adam can need a range. */
     private static final int FOLDS_PER_BATCH = 1024;
     private static final int MIN_PLACES = 64;
     private static final int MAX_PLACES = 4096;
-    /**
-     * The size of the memory for data on the way to the device, unless {@link #MIN_PLACES} or {@link #MAX_PLACES} requires
-     * another size.
-     */
+    /** The size of the memory for data on the way to the device, if {@link #MIN_PLACES} and {@link #MAX_PLACES} allow it. */
     private static final int DATA_BYTES = 32 << 20;
 
     private final CudaDevice device;
@@ -50,10 +44,7 @@ final class CudaBlocks implements DeviceBlocks {
         return Integer.highestOneBit(Math.clamp(DATA_BYTES / blockSizeBytes, MIN_PLACES, MAX_PLACES));
     }
 
-    /**
-     * Returns the size in bytes of the pinned host memory for data on the way to the device, for loaded state, and for
-     * descriptors.
-     */
+    /** Returns the size in bytes of the pinned host memory: data on the way to the device, loaded state, and descriptors. */
     static long hostBytes(int blockSizeBytes) {
         return (places(blockSizeBytes) + 2L) * blockSizeBytes
             + FoldKernels.deviceBytes(FOLDS_PER_BATCH, 2 * DevicePipeline.GROUPS);

@@ -137,9 +137,7 @@ public final class CudaDevice implements AutoCloseable {
         return value[0];
     }
 
-    /**
-     * Closes an object after a failure. If the close fails too, its error is added to {@code failure} as a suppressed exception.
-     */
+    /** Closes an object after a failure. If the close fails too, adds its error to {@code failure} as a suppressed exception. */
     static void closeAfter(Throwable failure, AutoCloseable opened) {
         try {
             opened.close();
@@ -197,21 +195,13 @@ public final class CudaDevice implements AutoCloseable {
         reservedBytes -= lengthBytes;
     }
 
-    /**
-     * Allocates pinned host memory.
-     *
-     * @param lengthBytes above 0
-     */
+    /** Allocates pinned host memory. {@code lengthBytes} is above 0. */
     public PinnedMemory allocatePinned(long lengthBytes) {
         enter();
         return PinnedMemory.allocate(this, lengthBytes);
     }
 
-    /**
-     * Pins host memory that the caller has allocated. The memory must stay allocated until {@link PinnedMemory#free}.
-     *
-     * @param memory native memory of less than 2 GiB
-     */
+    /** Pins {@code memory}, native memory of less than 2 GiB, which must stay allocated until {@link PinnedMemory#free}. */
     public PinnedMemory register(MemorySegment memory) {
         enter();
         return PinnedMemory.register(this, memory);
@@ -234,10 +224,7 @@ public final class CudaDevice implements AutoCloseable {
         return new CudaEvent(this, event);
     }
 
-    /**
-     * Makes the context current in this thread. Every call needs this, because a virtual thread might have moved to another
-     * carrier thread since its last call.
-     */
+    /** Makes the context current in this thread. Every call needs this, because a virtual thread can change carrier threads. */
     void enter() {
         CudaException.check("cuCtxSetCurrent", tryEnter());
     }

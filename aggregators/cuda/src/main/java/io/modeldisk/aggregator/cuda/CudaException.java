@@ -2,10 +2,7 @@ package io.modeldisk.aggregator.cuda;
 
 import jcuda.driver.CUresult;
 
-/**
- * Reports a failed call to the CUDA driver. After most errors, except a lack of memory, the process cannot use the device any
- * more.
- */
+/** A failed call to the CUDA driver. After most errors except a lack of memory, the process cannot use the device again. */
 public final class CudaException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -15,9 +12,7 @@ public final class CudaException extends RuntimeException {
         this(call, error, circumstances, "");
     }
 
-    /**
-     * Creates an exception. {@code log} is the driver's explanation of the failure, in one line. It is empty if there is none.
-     */
+    /** Creates an exception. {@code log} is the driver's explanation of the failure in one line, or empty if there is none. */
     CudaException(String call, int error, String circumstances, String log) {
         super(call + circumstances + " failed: " + CUresult.stringFor(error) + " (" + error + ")"
             + (log.isEmpty() ? "" : ": " + log));

@@ -19,8 +19,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
      * A device.
      *
      * @param name the number and the name, such as {@code cuda:0 (NVIDIA H100 PCIe)}
-     * @param obstacle the reason why a shard cannot use this device, or null if a shard can use it; with an obstacle, the
-     *     components after this one have no meaning
+     * @param obstacle the reason why a shard cannot use this device, or null; with an obstacle, later components have no meaning
      * @param computeCapability the compute capability, such as {@code 9.0}
      * @param totalBytes the size of the device's memory
      * @param freeBytes the number of bytes of this memory that no process uses
@@ -36,10 +35,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
         }
     }
 
-    /**
-     * Examines this machine. This method loads the native libraries, opens each device briefly, and loads a kernel on it, which
-     * briefly takes some of the device's memory.
-     */
+    /** Examines this machine: loads the native libraries, opens each device briefly, and loads a kernel into its memory. */
     public static CudaReport ofThisMachine() {
         if (!Cuda.isAvailable()) {
             return new CudaReport(Cuda.unavailabilityCause(), null, List.of());

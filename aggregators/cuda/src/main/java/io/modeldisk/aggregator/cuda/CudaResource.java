@@ -9,12 +9,7 @@ class CudaResource implements AutoCloseable {
     private final IntSupplier free;
     private boolean closed;
 
-    /**
-     * Creates an object. If the object is still open when the device is closed, the device closes it.
-     *
-     * @param nameOfFree the name of the driver's function that frees the object
-     * @param free calls this function, and returns its result
-     */
+    /** Creates an object. Closing the device also closes it. {@code free} calls the driver function named {@code nameOfFree}. */
     CudaResource(CudaDevice device, String nameOfFree, IntSupplier free) {
         this.device = device;
         this.nameOfFree = nameOfFree;

@@ -7,10 +7,8 @@ import java.lang.foreign.MemorySegment;
  * The memory of one block of the model on a device.
  *
  * @param weights the weights; the size is a multiple of 4096 bytes
- * @param state the arrays of the aggregator's state, each as long as the weights; null if {@link FoldKernels#stateArrays} is 0.
- *     All bytes must be zero before the first update.
- * @param updates the number of updates of each logical block, as 64-bit integers in host memory, which each fold increments; null
- *     if {@link FoldKernels#countsUpdates} is false
+ * @param state the state arrays, each as long as the weights and initially zero; null if {@link FoldKernels#stateArrays} is 0
+ * @param updates a 64-bit number of updates for each logical block, in host memory; null unless {@link FoldKernels#countsUpdates}
  */
 public record DeviceBlock(DeviceMemory weights, DeviceMemory state, MemorySegment updates) {
     /**

@@ -44,10 +44,7 @@ public record DeviceMemory(CUdeviceptr pointer, long address, long lengthBytes, 
         return new DeviceMemory(pointer.withByteOffset(offset), address + offset, partBytes, allocation);
     }
 
-    /**
-     * Frees the whole allocation to which this memory belongs, after the device has completed all work. A second call does
-     * nothing.
-     */
+    /** Frees the whole allocation of this memory after the device has completed all work. A second call does nothing. */
     public void free() {
         allocation.close();
     }

@@ -56,8 +56,7 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread has polled the device after its last pause. If the whole process was stopped during this pause,
-                    // the stop therefore does not count as time without progress.
+                    // The thread polls after each pause, so a stopped process does not count as a device without progress.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);
@@ -72,10 +71,7 @@ final class DevicePipeline implements Runnable {
         }
     }
 
-    /**
-     * Starts queued operations on the device. Returns false if no operation is queued, or if the maximum number of groups is in
-     * flight.
-     */
+    /** Starts queued operations on the device. Returns false if there are none, or if all groups are in flight. */
     private boolean begin() {
         if (begunGroups - doneGroups == groups.length) {
             return false;

@@ -17,10 +17,7 @@ final class FoldDescriptor {
 
     private FoldDescriptor() {}
 
-    /**
-     * Writes the device addresses at which the range starts in weights, gradient and state, and the number of vectors of the
-     * range.
-     */
+    /** Writes the device addresses at which the range starts in weights, gradient and state, and its number of vectors. */
     static void range(
         MemorySegment folds, int index, long weights, long gradient, long state, long squares, long lengthBytes) {
         long at = (long) index * BYTES;

@@ -39,10 +39,7 @@ final class FoldGroup {
     /** The streams of a shard: copies from the host, kernels, and copies to the host. */
     record Streams(CudaStream toDevice, CudaStream kernels, CudaStream toHost) {}
 
-    /**
-     * For each block, the number of the newest group that copies its weights to the host, and of the newest group that changes
-     * them.
-     */
+    /** For each block, the numbers of the newest groups that copy its weights to the host and that change its weights. */
     static final class Marks {
         private final long[] mirrored;
         private final long[] folded;
@@ -87,8 +84,7 @@ final class FoldGroup {
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
                 operation.offset, memory.sum(block), operation.offset, GradientType.FLOAT32, operation.lengthBytes,
                 operation.scale, operation.value);
-            // A group changes sums before weights, so a gradient that is added after a fold of the same block must wait for the
-            // next group.
+            // A group changes sums before weights, so a gradient after a fold of the same block waits for the next group.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
                 operation.offset, gradient(operation), gradientOffset(operation), operation.type,
                 operation.lengthBytes, operation.value == 1);
@@ -185,12 +181,7 @@ final class FoldGroup {
         streams.toDevice.copyToDevice(memory.push(operation.place()), target, lengthBytes);
     }
 
-    /**
-     * Starts the group on the device.
-     *
-     * @param groups all groups; group number {@code n} has the index {@code n % groups.length}
-     * @param doneUpTo the number of the newest group that is done, as are all groups before it
-     */
+    /** Starts the group. Group n has the index {@code n % groups.length}. All groups up to {@code doneUpTo} are done. */
     void launch(FoldGroup[] groups, long doneUpTo) {
         if (hasArrivals) {
             memory.arrivals().flush();
@@ -222,10 +213,7 @@ final class FoldGroup {
         streams.toHost.record(done);
     }
 
-    /**
-     * Starts one copy to the host, for operation number {@code first} or for several adjacent blocks. Returns the number of
-     * operations.
-     */
+    /** Starts a copy to the host, of operation {@code first} or of several adjacent blocks. Returns the number of operations. */
     private int copyToHost(int first) {
         Operation operation = copies[first];
         int block = operation.block;

@@ -21,10 +21,7 @@ final class GpuDirect {
     private static final int DMA_BUF_DESCRIPTOR = 1;
     private static final int PRESENT_CONTEXT = 0;
     private static final int FOR_OWNER = 100;
-    /**
-     * The result of {@link #exportDmaBuf} if the driver lacks the function. The value differs from every negated error of the
-     * driver.
-     */
+    /** The result of {@link #exportDmaBuf} if the driver lacks the function. It differs from every negated driver error. */
     private static final int NO_FUNCTION = Integer.MIN_VALUE;
 
     private static final MethodHandle EXPORT = function("cuMemGetHandleForAddressRange", ADDRESS, JAVA_LONG, JAVA_LONG,
@@ -40,10 +37,7 @@ final class GpuDirect {
             .orElse(null);
     }
 
-    /**
-     * Returns the file descriptor of a dma-buf for memory of the current device. If the driver exports no dma-buf, returns a
-     * negative number, which {@link #reason} explains.
-     */
+    /** Returns the file descriptor of a dma-buf for memory of the current device, or a negative number for {@link #reason}. */
     static int exportDmaBuf(long address, long bytes) {
         if (EXPORT == null) {
             return NO_FUNCTION;
@@ -68,10 +62,7 @@ final class GpuDirect {
         return FLUSH != null;
     }
 
-    /**
-     * Waits until the kernels of the current device see what other devices have written. Returns the result of the driver's
-     * function.
-     */
+    /** Waits until the current device's kernels see the writes of other devices. Returns the result of the driver's function. */
     static int flush() {
         try {
             return (int) FLUSH.invokeExact(PRESENT_CONTEXT, FOR_OWNER);

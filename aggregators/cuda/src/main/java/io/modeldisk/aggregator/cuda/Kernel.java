@@ -23,10 +23,7 @@ final class Kernel extends CudaResource {
 
     private static final Pattern INCLUDE = Pattern.compile("(?m)^#include \"(\\w+)\\.ptx\"\\R");
 
-    /**
-     * The size of the log in which the driver explains why it refuses PTX, and the number of log lines that an error message
-     * repeats.
-     */
+    /** The size of the log in which the driver explains why it refuses PTX, and the number of log lines in an error message. */
     private static final int LOG_BYTES = 8192;
     private static final int LOG_LINES = 3;
 
@@ -39,11 +36,7 @@ final class Kernel extends CudaResource {
         this.constants = constants;
     }
 
-    /**
-     * Loads a kernel.
-     *
-     * @throws CudaException if a call to the driver failed; if the driver refuses the PTX, the message contains the reason
-     */
+    /** Loads a kernel. If the driver refuses the PTX, the message of the {@link CudaException} contains the driver's reason. */
     static Kernel load(CudaDevice device, KernelCall call) {
         byte[] ptx = ptx(call.file()).getBytes(StandardCharsets.UTF_8);
         // The byte after the text stays 0, because the driver needs a zero-terminated text.
@@ -93,18 +86,12 @@ final class Kernel extends CudaResource {
         return Pointer.to(parameters);
     }
 
-    /**
-     * Allocates memory outside the Java heap, because the driver reads parameters from memory that the garbage collector must not
-     * move.
-     */
+    /** Allocates memory outside the Java heap, because the garbage collector must not move memory that the driver reads. */
     private static ByteBuffer direct(int bytes) {
         return ByteBuffer.allocateDirect(bytes).order(ByteOrder.nativeOrder());
     }
 
-    /**
-     * Adds a launch to a stream. {@code blocksX} is the number of thread groups for each descriptor. The device's context must be
-     * current.
-     */
+    /** Adds a launch to a stream, with {@code blocksX} thread groups for each descriptor. The context must be current. */
     void launch(CudaStream stream, int blocksX, int descriptors, Pointer parameters) {
         CudaException.check("cuLaunchKernel",
             JCudaDriver.cuLaunchKernel(function, blocksX, descriptors, 1, THREADS, 1, 1, 0,

@@ -20,10 +20,7 @@ final class OperationQueue {
     /** The maximum time in which the device must make progress. */
     static final long DEVICE_TIMEOUT_MS = 10_000;
 
-    /**
-     * The longest wait of a caller without any progress. It exceeds the time-out of the device, so that the device's own thread
-     * reports a slow device first.
-     */
+    /** The longest wait without progress: twice the device's time-out, so the device's thread reports a slow device first. */
     private static final long WAIT_NS = TimeUnit.MILLISECONDS.toNanos(2 * DEVICE_TIMEOUT_MS);
 
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
@@ -65,10 +62,7 @@ final class OperationQueue {
         /** The length of the weights, state or sum that the operation changes or copies. */
         int lengthBytes;
         float scale;
-        /**
-         * Depends on the kind: the round of a fold, 1 for the first gradient of a sum, the target offset of a mirror, or the
-         * index of a state array.
-         */
+        /** Depends on the kind: a fold's round, 1 for a sum's first gradient, a mirror's offset, or a state array's index. */
         long value;
         /** The offset of the gradient in the memory for pushes, or {@link #COPIED}. */
         long source;
@@ -137,11 +131,7 @@ final class OperationQueue {
         }
     }
 
-    /**
-     * Fills in the operation with a reserved ticket. The device can then begin the operation.
-     *
-     * @param source the offset of the gradient in the memory for pushes, or {@link #COPIED}
-     */
+    /** Fills in the operation with a reserved ticket. The device can then begin the operation. */
     void fill(
         long ticket, Kind kind, int block, long offset, GradientType type, int lengthBytes, float scale, long value,
         long source) {
@@ -322,10 +312,7 @@ final class OperationQueue {
         }
     }
 
-    /**
-     * Waits for {@link #end()}, for a limited time. Afterwards, all other methods fail. Returns true if the device's thread has
-     * ended.
-     */
+    /** Waits for {@link #end()} for a limited time. Returns true if the thread has ended. Afterwards, all other methods fail. */
     boolean awaitEnd() {
         boolean interrupted = false;
         lock.lock();

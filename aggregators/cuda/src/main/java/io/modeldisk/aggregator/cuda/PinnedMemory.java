@@ -48,10 +48,7 @@ public record PinnedMemory(Pointer pointer, MemorySegment segment, CudaResource 
         return new PinnedMemory(pointer.withByteOffset(offset), segment.asSlice(offset, partBytes), pinning);
     }
 
-    /**
-     * Frees the whole allocation to which this memory belongs, or ends its registration. No copy may be in progress. A second
-     * call does nothing.
-     */
+    /** Frees the whole allocation, or ends its registration. No copy may be in progress. A second call does nothing. */
     public void free() {
         pinning.close();
     }

@@ -4,10 +4,7 @@ import io.modeldisk.aggregator.device.DeviceShape;
 import io.modeldisk.aggregator.device.PushMemory;
 import java.lang.foreign.MemorySegment;
 
-/**
- * The memory of a shard on a device, and the host memory with which the device exchanges data. All slices are created at the
- * start.
- */
+/** A shard's memory on a device, and the host memory with which the device exchanges data. The constructor creates all slices. */
 final class ShardMemory {
     /** The number of state arrays of a block. Each array is as long as the weights. */
     final int stateArrays;
@@ -22,11 +19,7 @@ final class ShardMemory {
     private volatile ArrivalMemory arrivals;
     private final int blockSizeBytes;
 
-    /**
-     * Allocates the memory.
-     *
-     * @param places the maximum number of operations whose data is in this memory at the same time
-     */
+    /** Allocates the memory. {@code places} is the maximum number of operations whose data is in it at the same time. */
     ShardMemory(CudaDevice device, DeviceShape shape, int stateArrays, boolean countsUpdates, int places) {
         this.stateArrays = stateArrays;
         this.blockSizeBytes = shape.blockSizeBytes();
@@ -112,7 +105,6 @@ final class ShardMemory {
         return gradients[place];
     }
 
-    /** The device memory into which RDMA devices put gradients, or null if there is none. */
     ArrivalMemory arrivals() {
         return arrivals;
     }
