@@ -14,16 +14,13 @@ import io.modeldisk.server.consistency.RoundMarks;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
- * memory. Without this check, Linux could kill the process when memory runs out, and some threads could fail when the Java heap
- * is full.
+ * memory. Without this check, Linux could kill the process, and threads could fail when the Java heap is full.
  *
  * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for 16-bit types,
  *     the sums of gradients under bsp if no device holds them, data on its way to a device, copies of blocks for checkpoints and
  *     for readers of one round, and buffers for received data and for records
- * @param heapBaseBytes the bytes in the Java heap that do not depend on the number of learners: code, sessions and blocks without
- *     their weights
- * @param heapPerLearnerBytes the bytes in the Java heap for each learner: a record of the rounds that the learner has pushed in
- *     each block
+ * @param heapBaseBytes the bytes in the Java heap, regardless of the number of learners: code, sessions, blocks without weights
+ * @param heapPerLearnerBytes the bytes in the Java heap for each learner, to record the rounds that it has pushed in each block
  */
 public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
     // Measured heap bytes of a block with 1 to 16 logical blocks: 162 to 182 under asp, 240 to 242 under ssp, and 312 to 370
@@ -76,8 +73,7 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
      * @param learners the number of learners that the shard must support
      * @param maxHeapBytes the maximum size of the Java heap of this process
      * @param limit the available memory of the machine or of the control group of this process
-     * @throws IllegalArgumentException if the shard does not fit; the message states the needed memory, the available memory and
-     *     a remedy
+     * @throws IllegalArgumentException if the shard does not fit; the message states needed memory, available memory and a remedy
      */
     void check(int learners, long maxHeapBytes, MemoryLimit limit) {
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;

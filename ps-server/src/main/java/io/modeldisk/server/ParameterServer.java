@@ -10,10 +10,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Optional;
 
-/**
- * An iSCSI server for one shard of a model. {@link #launch} starts the server, and {@link #close} stops the server. To use a
- * shard without a network, see {@link ShardModel}.
- */
+/** An iSCSI server for one shard of a model. To use a shard without a network, see {@link ShardModel}. */
 public final class ParameterServer implements AutoCloseable {
     private final ShardModel shard;
     private final LeaseTimer timer;
@@ -25,12 +22,7 @@ public final class ParameterServer implements AutoCloseable {
         this.server = server;
     }
 
-    /**
-     * Reads the weights of a shard and starts a server for the shard.
-     *
-     * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
-     * @throws IOException if the weights cannot be read, or the server cannot listen at its address
-     */
+    /** Does what {@link #launch(ServerContext, Runnable)} does, without an action before the server starts. */
     public static ParameterServer launch(ServerContext context) throws IOException {
         return launch(context, () -> {});
     }
@@ -38,8 +30,7 @@ public final class ParameterServer implements AutoCloseable {
     /**
      * Reads the weights of a shard and starts a server for the shard.
      *
-     * @param beforeServing the action that runs after the weights were read and before the server starts, such as closing a
-     *     {@link StandbyServer} at the same address
+     * @param beforeServing runs after the weights are read and before the server starts, such as to close a {@link StandbyServer}
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the weights cannot be read, or the server cannot listen at its address
      */

@@ -31,9 +31,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * The configuration of a shard. The name of the model, the size or the file of the model, and an aggregator must be set. All
- * other settings have defaults. {@link #conclude} checks the settings; then the parts of the shard read the fields. Not
- * thread-safe.
+ * The configuration of a shard. The model's name, its size or file, and an aggregator must be set. All other settings have
+ * defaults. {@link #conclude} checks the settings; then the parts of the shard read the fields. Not thread-safe.
  */
 public final class ServerContext {
     /** The default size of a block: 256 KiB. */
@@ -77,10 +76,7 @@ public final class ServerContext {
     Consumer<Throwable> lost = e -> log().error("the shard has failed and can no longer be used", e);
     Runnable goBack = () -> log().error(
         "this shard must restart from the newest checkpoint, and takes no more checkpoints until then");
-    /**
-     * Requests a handover, which another thread performs soon: a backup becomes the primary. Returns false if no backup is in
-     * sync.
-     */
+    /** Requests a handover to a backup, which another thread performs soon. Returns false if no backup is in sync. */
     public BooleanSupplier handOver = () -> false;
     BooleanSupplier mayServe = () -> true;
     NanoClock clock = NanoClock.SYSTEM;
@@ -161,9 +157,8 @@ public final class ServerContext {
     }
 
     /**
-     * Sets the addresses of all shards, in the order of the shard numbers, for iSCSI discovery. If there are several target port
-     * groups, the list contains the addresses of all shards in the first group, then those in the second group, and so on. If the
-     * list is empty, discovery returns only this shard.
+     * Sets the addresses of all shards for iSCSI discovery, in the order of the shard numbers: first the addresses of the first
+     * target port group, then those of the second group, and so on. If the list is empty, discovery returns only this shard.
      */
     public ServerContext portals(List<InetSocketAddress> ofShards) {
         this.portals = List.copyOf(ofShards);
@@ -222,10 +217,7 @@ public final class ServerContext {
         return this;
     }
 
-    /**
-     * Sets the minimum number of learners, from 0 (the default) to {@code learners}. After all learners have joined, the job
-     * stops if fewer than the minimum are left.
-     */
+    /** Sets the minimum number of learners, 0 (the default) to {@code learners}, below which a job that has formed stops. */
     public ServerContext minLearners(int count) {
         this.minLearners = count;
         return this;
@@ -255,10 +247,7 @@ public final class ServerContext {
         return this;
     }
 
-    /**
-     * Sets the device that keeps the weights and applies gradients, and how the shard uses it. By default, the shard uses only
-     * the CPU.
-     */
+    /** Sets the device that keeps the weights and applies gradients. By default, the shard uses only the CPU. */
     public ServerContext device(DeviceTarget target) {
         this.device = target;
         return this;
@@ -310,8 +299,7 @@ public final class ServerContext {
     }
 
     /**
-     * Checks all settings. Reads the header of the model's file, and computes the identity of the file. A second call has no
-     * effect.
+     * Checks all settings, reads the header of the model's file, and computes the file's identity. A second call has no effect.
      *
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the model's file cannot be read or is invalid
@@ -398,10 +386,7 @@ public final class ServerContext {
             learners * SESSIONS_OF_A_MOUNT);
     }
 
-    /**
-     * Checks that the list of portals contains the address of this shard at the right index. Otherwise, learners would use the
-     * wrong shards.
-     */
+    /** Checks that the list of portals has this shard's address at the right index, so learners use the right shards. */
     private void validatePortals(InetSocketAddress listen) {
         int groups = portGroups.count();
         check(portals.isEmpty() || portals.size() == shards * groups,
@@ -438,10 +423,7 @@ public final class ServerContext {
         return described;
     }
 
-    /**
-     * Returns the logger. It is not a constant, because the help of the command loads this class for its default values, but does
-     * not need a log.
-     */
+    /** Returns the logger. It is not a constant: the command's help loads this class for its defaults, but needs no log. */
     private static Logger log() {
         return LogManager.getLogger(ServerContext.class);
     }
@@ -457,10 +439,7 @@ public final class ServerContext {
         return facts;
     }
 
-    /**
-     * The memory for copies of weights that change while initiators read one round: at most the size of the shard, and 0 without
-     * bsp.
-     */
+    /** The memory for copies of weights that change during reads of one round: at most the shard's size, and 0 without bsp. */
     long keptBytes() {
         return mode.appliesWholeRounds()
             ? Math.min(readerBytes, facts.blocksOfShard() * facts.blockSizeBytes())

@@ -46,9 +46,7 @@ import org.apache.logging.log4j.Logger;
  */
 public final class ShardModel extends Shard implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
-    /**
-     * A shard that stops waits this long for a checkpoint directory that does not respond, for example because its disk hangs.
-     */
+    /** A shard that stops waits this long for a checkpoint directory that does not respond, for example because a disk hangs. */
     private static final Duration HANG = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(1);
 
@@ -165,9 +163,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
     /**
      * Takes checkpoints from now on, if the shard has a directory for them.
      *
-     * @param newest the newest checkpoint
-     * @param history the number of the history that the shard continues without a loss; 0 if the shard has started from {@code
-     *     newest}
+     * @param history the number of the history that the shard continues without a loss; 0 if it has started from {@code newest}
      */
     private void takeCheckpoints(CheckpointStatus newest, long history) throws IOException {
         if (context.checkpoints == null) {
@@ -182,11 +178,8 @@ public final class ShardModel extends Shard implements AutoCloseable {
     }
 
     /**
-     * Keeps a record of each change from now on. Must be called before the shard is served.
-     *
-     * @param sinks the sinks, which the shard closes
-     * @param firstPosition the position of the first record
-     * @param bufferBytes the size of each of the two buffers for records
+     * Keeps a record of each change from now on, in sinks that the shard closes. Must be called before the shard is served. The
+     * records need two buffers of {@code bufferBytes} each.
      */
     void record(List<RecordSink> sinks, long firstPosition, int bufferBytes) {
         RecordLog records = new RecordLog(sinks, bufferBytes, DataMemory.allocate(2L * bufferBytes), firstPosition, 0,
@@ -238,8 +231,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
     }
 
     /**
-     * Makes this process, which was a backup, the primary of the shard. Learners may connect again from now on. The caller serves
-     * the shard afterwards.
+     * Makes this backup the primary of the shard. Learners may connect again from now on. The caller serves the shard afterwards.
      *
      * @param epoch the epoch of this process as the primary
      * @param own the name of this process
@@ -286,10 +278,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns whether the other shards of the model have started. Always true if the shards need not start with the weights of
-     * the same round.
-     */
+    /** Returns whether the other shards have started; always true if shards need not start with the weights of the same round. */
     public boolean otherShardsHaveStarted() throws IOException {
         return checkpointer() == null || checkpointer().otherShardsHaveStarted();
     }
@@ -301,17 +290,12 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /**
-     * Takes a last checkpoint before the shard stops. Does nothing if the shard takes none.
-     *
-     * @param disconnect disconnects all learners; this method may call it twice
-     */
+    /** Takes a last checkpoint, if the shard takes any. May run {@code disconnect}, which disconnects all learners, twice. */
     void saveLast(Runnable disconnect) {
         if (checkpointer() == null || !mayServe()) {
             return;
         }
-        // Thread.interrupt would close the file that the interrupted thread writes. A separate thread, which is never
-        // interrupted, therefore writes the checkpoint.
+        // Thread.interrupt would close the file, so a separate thread, which is never interrupted, writes the checkpoint.
         CompletableFuture<Void> save = new CompletableFuture<>();
         ThreadName.LAST_CHECKPOINT.builder(facts().model(), facts().shard()).start(() -> {
             try {

@@ -11,8 +11,7 @@ import java.lang.foreign.MemorySegment;
  * A block of weights, with its lock, its current memory slot and its version. The caller of a method must hold the lock, except
  * for {@link #hold}, {@link #version} and methods that return constants.
  *
- * <p>If the shard uses a device, the device holds a copy of the block. {@link DeviceCopy} records whether the copy or the block
- * in host memory is newer.
+ * <p>If the shard uses a device, the device holds a copy of the block. {@link DeviceCopy} records which of the two is newer.
  */
 public final class Block implements ShardBlock {
     private final ScopedLock lock = new ScopedLock();
@@ -101,9 +100,8 @@ public final class Block implements ShardBlock {
     }
 
     /**
-     * Returns the weights for writing. The weights are valid until the lock is released. If readers have pinned the current slot,
-     * copies the weights to a spare slot first, so the readers keep their data. Before that, calls the listener of {@link
-     * BlockStore#watch}.
+     * Returns the weights for writing, valid until the lock is released. First calls the listener of {@link BlockStore#watch}.
+     * Then, if readers have pinned the current slot, copies the weights to a spare slot, so the readers keep their data.
      */
     @Override
     public BlockMemory writable() {
@@ -209,10 +207,7 @@ public final class Block implements ShardBlock {
         return slot;
     }
 
-    /**
-     * Waits until the weights have arrived from the device in a pinned slot. Later weights are copied to another slot, because
-     * this slot is pinned.
-     */
+    /** Waits for the weights from the device in a pinned slot. Later weights go to another slot, because this slot is pinned. */
     private void awaitMirror(BlockSlot slot, long mirrored) {
         boolean done = false;
         try {

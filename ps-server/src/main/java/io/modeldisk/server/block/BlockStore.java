@@ -58,10 +58,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     /**
      * Allocates the blocks and fills them with zeros.
      *
-     * @param layout the division of the shard into blocks
      * @param spareBlocks the number of spare slots, and the maximum number of pins at the same time, at least 1
-     * @param stateBytesPerLogicalBlock the bytes of
-     *     {@linkplain io.modeldisk.aggregator.Aggregator#stateBytesPerLogicalBlock() aggregator state} for each logical block
+     * @param stateBytesPerLogicalBlock see {@link Aggregator#stateBytesPerLogicalBlock}
      */
     public BlockStore(BlockLayout layout, int spareBlocks, int stateBytesPerLogicalBlock) {
         this.layout = layout;
@@ -110,10 +108,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         }
     }
 
-    /**
-     * The number of 16-bit writes that can be converted at the same time: one for each processor. Each conversion needs a scratch
-     * block.
-     */
+    /** The number of 16-bit writes that can be converted at the same time, each in a scratch block: one for each processor. */
     public static int scratchBlocks() {
         return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 16);
     }
@@ -140,11 +135,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * From now on, keeps a copy of the blocks on a device, and applies gradients there. May be called only before the first
-     * update.
+     * Keeps a copy of the blocks on a device from now on, and applies gradients there. Allowed only before the first update.
      *
-     * @param target the device, and how it is used
-     * @param aggregator the aggregator of all updates
      * @param withSums whether the device also keeps the sums of gradients
      * @param hostPushes the reason why gradients must arrive in host memory; null if they may arrive in device memory
      * @param name the name of the shard, for messages
@@ -263,9 +255,8 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Pins the data of a read from {@code dataOffset} to the end of the block, or to the end of the read if that is earlier. If
-     * no permit is free, copies the data to the scratch memory of the task. For a 16-bit type, converts as much of the data as
-     * fits into the scratch memory.
+     * Pins the data of a read from {@code dataOffset} to the end of the block or of the read, whichever is first. If no permit is
+     * free, copies the data to the scratch memory of the task. For a 16-bit type, converts as much data as fits into that memory.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         if (task.valueType() != ValueType.FLOAT32) {

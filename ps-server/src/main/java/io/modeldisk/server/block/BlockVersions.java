@@ -40,10 +40,7 @@ public final class BlockVersions {
         }
     }
 
-    /**
-     * Sets the action that is run after an update of the watched block. The thread that runs the action holds the lock of that
-     * block.
-     */
+    /** Sets the action to run after an update of the watched block, in a thread that holds the lock of that block. */
     void onReached(Runnable action) {
         reached = action;
     }
@@ -57,8 +54,7 @@ public final class BlockVersions {
         while (true) {
             int lowest = 0;
             long version = of(0);
-            // Of several blocks with the lowest version, the last one is watched, because learners push the blocks in ascending
-            // order.
+            // Of several blocks with the lowest version, the last one is watched: learners push the blocks in ascending order.
             for (int i = 1; i < versions.length(); i++) {
                 long each = of(i);
                 if (each <= version) {
@@ -93,13 +89,7 @@ public final class BlockVersions {
         return total;
     }
 
-    /**
-     * A summary of the versions of all blocks.
-     *
-     * @param min the lowest version of all blocks
-     * @param max the highest version of all blocks
-     * @param total the sum of the versions of all blocks, which is the number of all updates
-     */
+    /** The lowest and the highest version of all blocks, and the sum of the versions, which is the number of all updates. */
     public record Span(long min, long max, long total) {}
 
     /** Returns the lowest and the highest version and the number of updates, with one scan. */

@@ -18,12 +18,7 @@ final class DeviceCopy {
     private boolean hasNewerState;
     private long mirrorTicket;
 
-    /**
-     * Creates the copy of a block.
-     *
-     * @param mirrorsAtOnce whether the device copies the weights to the host after each update, rather than only when they are
-     *     read
-     */
+    /** @param mirrorsAtOnce whether the device copies the weights to the host after each update, not only when they are read */
     DeviceCopy(DeviceBlocks device, int index, boolean mirrorsAtOnce) {
         this.device = device;
         this.index = index;

@@ -54,10 +54,7 @@ public final class DeviceTasks {
         waiting.remove(task);
     }
 
-    /**
-     * Resumes the tasks whose gradients the device has applied; after a failure, resumes all waiting tasks. Called by the thread
-     * of the device.
-     */
+    /** Resumes the tasks whose gradients the device has applied; after a failure, all tasks. Called by the device's thread. */
     private void resume() {
         synchronized (this) {
             applied = waiting.drain(device.failure() != null ? Long.MAX_VALUE : device.applied(), applied);

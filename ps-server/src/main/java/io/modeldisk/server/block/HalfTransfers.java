@@ -13,12 +13,11 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Semaphore;
 
 /**
- * Converts the data of reads and writes of a 16-bit type. The blocks hold float32 values: a read rounds these values ({@link
- * HalfKernels}), and the data of a write is converted exactly before a visitor receives it. Beyond the end of the shard, a read
- * returns zeros, and a write has no effect.
+ * Converts the data of 16-bit reads and writes. The blocks hold float32 values: {@link HalfKernels} rounds the data of a read,
+ * and converts the data of a write exactly. Beyond the end of the shard, a read returns zeros, and a write has no effect.
  *
- * <p>A write needs a scratch block for its values in float32, and the locks of its blocks. No deadlock can arise. In asp and ssp,
- * a thread takes the scratch block before a lock. In bsp, a thread locks all its blocks before it takes a scratch block, and a
+ * <p>A write needs a scratch block for its float32 values, and the locks of its blocks. No deadlock can arise. In asp and ssp, a
+ * thread takes the scratch block before a lock. In bsp, a thread locks all its blocks before it takes a scratch block, and a
  * thread with a scratch block waits for no lock.
  *
  * <p>Thread-safe. Allocates nothing after construction.

@@ -12,11 +12,7 @@ public interface PieceVisitor<C> {
     /**
      * Receives a part of the data. The caller holds the lock of the block.
      *
-     * @param task the write
-     * @param context the object passed to {@link BlockStore#visit}
-     * @param block the block of the part
      * @param offset the offset of the part in the block, in bytes; a multiple of 4096
-     * @param data the memory with the part
      * @param dataOffset the offset of the part in {@code data}, in bytes
      * @param lengthBytes the length of the part in the block, a multiple of 4096; 16-bit data is half as long
      * @return whether the visitor has changed the block

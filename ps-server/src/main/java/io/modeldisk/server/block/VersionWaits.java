@@ -6,8 +6,7 @@ import java.util.List;
 
 /**
  * The tasks that wait until the lowest version of all blocks differs from the version in their command. While tasks wait, one
- * block with the lowest version is watched. An update of any other block then costs only a comparison, regardless of the number
- * of waiting tasks. Thread-safe.
+ * block with the lowest version is watched, so an update of any other block costs only one comparison. Thread-safe.
  */
 public final class VersionWaits {
     private final BlockVersions versions;
@@ -22,10 +21,7 @@ public final class VersionWaits {
         versions.onReached(this::reached);
     }
 
-    /**
-     * Returns whether the lowest version differs from {@link IoTask#round()}. Otherwise the task waits, and is resumed when the
-     * version differs.
-     */
+    /** Returns whether the lowest version differs from {@link IoTask#round()}. Otherwise, the task waits for another version. */
     public synchronized boolean admit(IoTask task) {
         remove(task);
         long known = task.round();

@@ -21,23 +21,20 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.function.LongFunction;
 
 /**
- * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of its learners' gradients is applied
- * to the weights. The weights that a learner pulls include all rounds that this learner has pushed.
- *
- * <p>{@link ClosingRules} decides when a round closes, and when the job has stopped.
+ * Bulk synchronous consistency. Each block has rounds. When a round closes, the mean of its learners' gradients is applied to the
+ * weights. The weights that a learner pulls include all rounds that this learner has pushed. {@link ClosingRules} decides when a
+ * round closes, and when the job has stopped.
  *
  * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits if its learner joined at a later
- * round. The push also waits if its learner has already pushed one of the logical blocks of the push in the open round. A push
- * with the number of a later round waits for that round. A push with the number of a round that its learner has pushed is a
- * repetition. Only the missing parts of a repetition are applied. All blocks of a push are locked in ascending order before any
- * block is changed, so a push that waits or is refused has changed nothing.
+ * round, or has already pushed one of the push's logical blocks in the open round. A push of a later round waits for that round.
+ * A push of a round that its learner has pushed is a repetition, of which only the missing parts are applied. All blocks of a
+ * push are locked in ascending order before any block is changed, so a push that waits or is refused has changed nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
  * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the learner's
  * first round, a pull waits only if other learners push this round, or have pushed a part of the open round.
  *
- * <p>When a round of a block closes, the tasks that wait at the block are resumed and try again. No lock is held while tasks are
- * resumed.
+ * <p>When a round of a block closes, the tasks that wait at the block are resumed, without a lock, and try again.
  */
 public final class Bsp implements Consistency {
     private final BlockStore store;
@@ -98,8 +95,7 @@ public final class Bsp implements Consistency {
         lock(first, last);
         try {
             for (int i = first; i <= last; i++) {
-                // Complete rounds before the join round of the learner are closed here, so the learner can push its first
-                // round.
+                // Complete rounds before the learner's join round are closed here, so the learner can push its first round.
                 if (rounds[i].round() < learner.joinRound()) {
                     woken = closeComplete(rounds[i], woken);
                 }
@@ -171,10 +167,7 @@ public final class Bsp implements Consistency {
         return round == block.round() && round <= lastRound;
     }
 
-    /**
-     * Adds to the open round the parts of a push that the learner has not yet pushed in the open round. Does nothing for a push
-     * of an earlier round.
-     */
+    /** Adds to the open round the parts of a push that its learner has not pushed yet. Ignores a push of an earlier round. */
     private boolean contribute(
         IoTask task, Learner learner, Block block, int offset, MemorySegment data, long dataOffset, int lengthBytes) {
         RoundBlock target = rounds[block.index()];
@@ -341,8 +334,7 @@ public final class Bsp implements Consistency {
         lastRound = round;
         for (RoundBlock block : rounds) {
             ParkedTask woken;
-            // A push that has read the old limit parks while it holds this lock, so its task is in the list after the lock is
-            // acquired here.
+            // A push that has read the old limit parks under this lock, so its task is in the list once the lock is acquired.
             try (ScopedLock.Held _ = block.block().hold()) {
                 woken = block.parked().detachBefore(null);
             }

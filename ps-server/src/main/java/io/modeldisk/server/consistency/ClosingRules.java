@@ -37,10 +37,7 @@ final class ClosingRules {
         return isStopped(block, learners.roster());
     }
 
-    /**
-     * Returns whether the given round, which is open or later, will get gradients, or the open round has gradients that are not
-     * applied yet.
-     */
+    /** Returns whether the given round, which is open or later, will get gradients, or the open round has unapplied gradients. */
     boolean isAwaited(RoundBlock block, long round) {
         return firstRound() <= round || block.mostContributions() > 0;
     }

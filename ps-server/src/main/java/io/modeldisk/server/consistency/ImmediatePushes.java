@@ -115,10 +115,7 @@ abstract class ImmediatePushes implements Consistency {
         }
     }
 
-    /**
-     * Returns the round for the aggregator. Each push without a round number counts as a new round, after all earlier updates of
-     * the block.
-     */
+    /** Returns the round for the aggregator. Each push without a round number is a new round, after all updates of the block. */
     private static long roundOf(long round, Block block) {
         return round == IoTask.IMPLIED_ROUND ? block.version() + 1 : round;
     }

@@ -67,10 +67,7 @@ public final class Learner extends Member<Nexus> {
         pulledBytes.add(lengthBytes);
     }
 
-    /**
-     * Records that the learner has pushed logical blocks {@code from} to {@code end} (exclusive) of a block in this round. The
-     * caller holds the lock of the block.
-     */
+    /** Marks logical blocks {@code from} to {@code end} (exclusive) as pushed in a round. The caller holds the block's lock. */
     void mark(int block, long round, int from, int end, int logicalBlocks) {
         if (marks.mark(block, round, from, end, logicalBlocks)) {
             roundTimes.finished(round);

@@ -32,8 +32,6 @@ public final class Learners extends Membership<Nexus, Learner> {
      * @param minLearners the minimum number of learners after the job has formed
      * @param lease the time after which a learner without a connection is removed
      * @param maxLearners the maximum number of learners at the same time, which depends on the Java heap
-     * @param layout the blocks whose rounds are recorded for each learner
-     * @param clock the clock of leases and rounds
      */
     public Learners(
         int learners, int minLearners, Duration lease, int maxLearners, BlockLayout layout, NanoClock clock) {
@@ -65,19 +63,13 @@ public final class Learners extends Membership<Nexus, Learner> {
         return member == null || mayHold(member.key(), nexus) ? member : null;
     }
 
-    /**
-     * Returns the user to whom the learner of this nexus belongs, if another user has logged in as this nexus; otherwise null.
-     */
+    /** Returns the user of the learner of this nexus, if another user has logged in as this nexus; otherwise null. */
     public String otherUser(Nexus nexus) {
         Learner member = super.member(nexus);
         return member == null || mayHold(member.key(), nexus) ? null : member.key().user();
     }
 
-    /**
-     * Records a new connection of a nexus.
-     *
-     * @return whether the user of the learner was unknown until now, and is now the user of this nexus
-     */
+    /** Records a new connection of a nexus. Returns true if the learner's user was unknown, and is now the user of this nexus. */
     public boolean logIn(Nexus nexus) {
         Learner member = super.member(nexus);
         boolean unknown = member != null && member.key().user() == null;
@@ -135,10 +127,7 @@ public final class Learners extends Membership<Nexus, Learner> {
         }
     }
 
-    /**
-     * Refuses a learner with the name of an observer. Every user is allowed to log in with such a name, so the name would not
-     * identify a user.
-     */
+    /** Refuses a learner with an observer's name. Every user may log in with such a name, so the name identifies no user. */
     private static void checkNotObserver(Nexus nexus) throws ScsiException {
         if (nexus.user() != null && nexus.initiatorName().startsWith(ChapSecrets.OBSERVER_INITIATOR)) {
             throw nameInUse(nexus, "initiator names that begin with " + ChapSecrets.OBSERVER_INITIATOR
@@ -180,10 +169,7 @@ public final class Learners extends Membership<Nexus, Learner> {
             + "; the job continues when enough learners have joined";
     }
 
-    /**
-     * Returns whether a learner has replaced an earlier learner since the last call. Rounds may still wait for the earlier
-     * learner.
-     */
+    /** Returns whether a learner has replaced another since the last call. Rounds may still wait for the replaced learner. */
     public boolean takeReplaced() {
         return replaced.getAndSet(false);
     }

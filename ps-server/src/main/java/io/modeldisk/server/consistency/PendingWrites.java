@@ -22,10 +22,7 @@ final class PendingWrites {
         }
     }
 
-    /**
-     * Returns true if no write waits. Otherwise, keeps the synchronization until the last waiting write is removed, and then
-     * resumes the synchronization.
-     */
+    /** Returns true if no write waits. Otherwise, resumes the synchronization when the last waiting write is removed. */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && !synchronizations.contains(synchronization)) {
             synchronizations.add(synchronization);
@@ -33,10 +30,7 @@ final class PendingWrites {
         return count == 0;
     }
 
-    /**
-     * Removes a write that was accepted or forgotten. Resumes the synchronizations if no other write waits. The caller holds no
-     * lock.
-     */
+    /** Removes an accepted or forgotten write. If no write waits then, resumes the synchronizations. The caller holds no lock. */
     void remove(IoTask write) {
         if (count > 0) {
             takeReleasedBy(write).forEach(IoTask::resume);

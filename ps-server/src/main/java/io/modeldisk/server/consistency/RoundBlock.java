@@ -10,10 +10,7 @@ import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicLongArray;
 
-/**
- * The open round of a block: the sum of the gradients, and the number of gradients for each logical block. Guarded by the lock of
- * the block.
- */
+/** The open round of a block: the sum of the gradients, and their number for each logical block. Guarded by the block's lock. */
 final class RoundBlock {
     private static final ValueLayout.OfInt INT = ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 

@@ -42,10 +42,7 @@ public final class RoundMarks {
         return clock[block];
     }
 
-    /**
-     * The last finished round of the block; 0 if there is none. A round is finished if it was pushed completely, or if a later
-     * round was started.
-     */
+    /** The last finished round of the block (pushed completely, or followed by a started round); 0 if there is none. */
     public long finishedRound(int block) {
         return Math.max(clock[block], markedRound[block] - 1);
     }

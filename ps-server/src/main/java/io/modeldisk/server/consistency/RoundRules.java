@@ -5,9 +5,7 @@ import io.modeldisk.protocol.engine.IoTask;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 
-/**
- * Checks whether a push or pull must be refused, and creates the exception with its sense data. PROTOCOL.md describes the rules.
- */
+/** Checks whether a push or pull must be refused, and creates the exception with its sense data. PROTOCOL.md has the rules. */
 final class RoundRules {
     static final Sense NO_LEARNER = RoundSense.NO_LEARNER.sense();
     static final Sense NOT_IN_ROUND = RoundSense.NOT_IN_ROUND.sense();
@@ -15,10 +13,7 @@ final class RoundRules {
 
     private RoundRules() {}
 
-    /**
-     * Returns the learner of a push. A push without a round number makes its nexus a learner. A push with a round number requires
-     * an earlier JOIN.
-     */
+    /** Returns the learner of a push. A push without a round number makes its nexus a learner; other pushes need a JOIN first. */
     static Learner learner(Learners membership, IoTask task)
         throws ScsiException {
         if (task.round() == IoTask.IMPLIED_ROUND) {

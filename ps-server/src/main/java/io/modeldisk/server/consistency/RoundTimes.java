@@ -37,10 +37,7 @@ public final class RoundTimes {
         }
     }
 
-    /**
-     * Returns the recorded time of this round, or of the first later round with a recorded time; {@link #UNKNOWN} if there is no
-     * such round.
-     */
+    /** Returns the time of this round, or of the first later round with a recorded time; {@link #UNKNOWN} if there is none. */
     public synchronized long since(long round) {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {
             int at = (int) (each % ROUNDS);

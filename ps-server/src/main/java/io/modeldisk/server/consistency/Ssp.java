@@ -42,10 +42,7 @@ public final class Ssp extends ImmediatePushes {
     private final long[] leastWhenParked;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
 
-    /**
-     * Creates the consistency mode for the blocks of {@code store}. {@code staleness} is the number of rounds, at least 0, by
-     * which a learner may be behind before other learners wait for it.
-     */
+    /** @param staleness the number of rounds, at least 0, by which a learner may be behind before other learners wait for it */
     public Ssp(int staleness, BlockStore store, Aggregator aggregator, Learners learners) {
         super(store, aggregator, learners);
         if (staleness < 0) {
@@ -155,8 +152,7 @@ public final class Ssp extends ImmediatePushes {
 
     @Override
     public void learnersLeft() {
-        // No lock of a block is held while a learner leaves, so a pull may still wait for that learner. This method acquires the
-        // lock of every block, so it also resumes such a pull.
+        // No block is locked while a learner leaves, so a pull at any block may still wait for that learner.
         wake(0, parked.length - 1);
     }
 

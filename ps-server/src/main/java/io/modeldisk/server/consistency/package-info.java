@@ -1,5 +1,2 @@
-/**
- * The consistency modes. A mode decides when a push changes the weights, and when a pull may return. The logical units for
- * training use this package. There is one such unit for each value type.
- */
+/** The consistency modes: when a push changes the weights, and when a pull may return. The train units use this package. */
 package io.modeldisk.server.consistency;

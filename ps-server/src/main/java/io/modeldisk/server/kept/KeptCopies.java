@@ -21,11 +21,7 @@ final class KeptCopies implements AutoCloseable {
     private final int[] free;
     private int freeCount;
 
-    /**
-     * Allocates the places.
-     *
-     * @param count the number of places; 0 for none
-     */
+    /** Allocates {@code count} places, which may be 0. */
     KeptCopies(int blocks, int blockSizeBytes, int count) {
         this.blockSizeBytes = blockSizeBytes;
         this.memory = count == 0 ? null : DataMemory.allocate((long) count * blockSizeBytes);

@@ -66,10 +66,7 @@ final class KeptReader {
         return lastUsedNs;
     }
 
-    /**
-     * Records that the nexus has pulled a piece of a block with this version. If the pieces of a block have different versions,
-     * the round is lost.
-     */
+    /** Records that the nexus has pulled a piece of a block. If the pieces have different versions, the round is lost. */
     synchronized void pulled(int block, long version, boolean firstPiece, boolean lastPiece) {
         if (!firstPiece && (begunBlock != block || begunVersion != version)) {
             lose();

@@ -19,9 +19,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Keeps the weights of one round for the initiators that read it, while pushes continue. Before a thread changes a block that a
- * reader has not pulled yet, the thread copies the block. A push therefore never waits for a reader. All readers share the copy,
- * so a block is copied at most once in a round. If all places for copies are in use, the readers that still need the block lose
- * the round.
+ * reader still needs, the thread copies the block, so a push never waits for a reader. All readers share the copy, so a block is
+ * copied at most once in a round. If all places for copies are in use, the readers that still need the block lose the round.
  *
  * <p>At any time, all readers read the same round. A reader of another round is admitted when the current readers have ended or
  * have not pulled for {@value #IDLE_S} s. In a mode without rounds that close, nothing is copied: a reader gets the current
@@ -81,10 +80,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
-    /**
-     * Returns the number of closed rounds of a range of blocks. Takes no locks, because initiators call this often while they
-     * wait for a round.
-     */
+    /** Returns the number of closed rounds of a range of blocks. Takes no locks, because waiting initiators call this often. */
     public Rounds rounds(int first, int end) {
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;
@@ -169,10 +165,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The result of {@link #end}, with the lowest and the highest version that the reader has pulled. */
     public record End(Result result, long minVersion, long maxVersion) {}
 
-    /**
-     * Ends the reading of a nexus. The result is LOST if the nexus was not a reader, or has not received all its weights from the
-     * kept round.
-     */
+    /** Ends a nexus's reading. The result is LOST if the nexus was not a reader, or did not receive all weights of its round. */
     public synchronized End end(Nexus nexus) {
         KeptReader reader = reader(nexus);
         if (reader == null) {
@@ -241,8 +234,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         for (KeptReader reader : readers) {
             if (reader.needs(index)) {
                 reader.lose();
-                // A later change must not copy the block, because its weights then belong to a later round or are changed in
-                // part.
+                // A later change must not copy the block, because its weights then belong to a later round or are partly changed.
                 reader.needs(index, false);
             }
         }

@@ -1,5 +1,2 @@
-/**
- * Reads of one round: the shard keeps the weights of a round while initiators read them and learners continue. The package {@code
- * consistency} decides which weights a learner pulls.
- */
+/** Reads of one round: the shard keeps the weights of a round while initiators read them and learners continue. */
 package io.modeldisk.server.kept;

@@ -57,23 +57,14 @@ public final class ReplicaServer {
     /** Creates the configuration of each launch. */
     @FunctionalInterface
     public interface Contexts {
-        /**
-         * Returns a new configuration.
-         *
-         * @param startAtMost the highest number of a checkpoint from which the shard may start
-         */
+        /** Returns a configuration. {@code startAtMost} is the highest number of a checkpoint from which the shard may start. */
         ServerContext create(long startAtMost) throws IOException;
     }
 
     /** Registers this process at the coordinator. */
     @FunctionalInterface
     public interface Registration {
-        /**
-         * Registers a process.
-         *
-         * @param address the address at which the process listens or will listen
-         * @param changed the action after each change of the role
-         */
+        /** Registers a process that listens, or will listen, at {@code address}. Runs {@code changed} when the role changes. */
         ShardRole register(ModelFacts facts, InetSocketAddress address, Runnable changed) throws IOException;
     }
 
@@ -102,8 +93,7 @@ public final class ReplicaServer {
      * Creates a process without a role.
      *
      * @param contexts creates configurations with {@link ServerContext#backups}
-     * @param advertised returns the address at which mounts and other processes reach this process, for the address at which it
-     *     listens
+     * @param advertised maps the address at which the process listens to the address for mounts and other processes
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
      * @param observer receives each server that this process opens
@@ -122,8 +112,7 @@ public final class ReplicaServer {
      * Serves until the thread is interrupted or the role is closed. A primary with a backup in sync then hands over. A primary
      * without a backup in sync takes a last checkpoint, if the shard takes checkpoints.
      *
-     * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator cannot be reached at the
-     *     start
+     * @throws IOException if the weights cannot be read, the server cannot listen, or the coordinator is unreachable at the start
      */
     public void run() throws IOException, InterruptedException {
         launch(0);
@@ -189,8 +178,7 @@ public final class ReplicaServer {
     private void lead(RoleState turn, long epoch) throws IOException, InterruptedException {
         RecordFollower follower = server.shard().replication().follower();
         if (turn == RoleState.PRIMARY) {
-            // The former primary may not have noticed the end of its epoch. The records that it still sends must not change the
-            // shard.
+            // The former primary may not know that its epoch has ended. The records that it still sends must have no effect.
             follower.refuseBefore(epoch);
         }
         boolean whole = follower.isWhole();
@@ -282,8 +270,7 @@ public final class ReplicaServer {
             try {
                 role.renew();
             } catch (IOException e) {
-                // The coordinator may be unreachable for a moment. If it stays unreachable, the state of the role changes, which
-                // ends this loop.
+                // The coordinator may be unreachable for a moment. If it stays unreachable, a change of the role ends this loop.
                 NanoClock.SYSTEM.sleep(RETRY_MS, TimeUnit.MILLISECONDS);
             }
         }
@@ -315,10 +302,7 @@ public final class ReplicaServer {
         return peers;
     }
 
-    /**
-     * If this process is the primary and has a backup in sync, requests a handover, which the thread in {@link #run} tries soon,
-     * and returns true. Otherwise returns false.
-     */
+    /** Requests a handover, which {@link #run} tries soon. Returns false on a backup, and without a backup in sync. */
     private boolean handOver() {
         ReplicatedShard replication = server.shard().replication();
         if (!replication.isPrimary() || replication.backups().status().stream().noneMatch(backup -> backup.inSync())) {

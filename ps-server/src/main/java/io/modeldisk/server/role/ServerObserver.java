@@ -6,11 +6,7 @@ import java.util.function.LongSupplier;
 
 /** Receives a call when a process opens or closes its server. One thread calls all methods. */
 public interface ServerObserver {
-    /**
-     * Called when this process begins to wait because another process serves the shard.
-     *
-     * @param epoch returns the epoch of the other process; 0 if it is not known
-     */
+    /** Called when this process begins to wait because another process serves the shard, in {@code epoch} (0 if unknown). */
     void waits(ModelFacts facts, LongSupplier epoch);
 
     /** Called after the process has started a server. */

@@ -30,10 +30,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 
-/**
- * The part that a shard has only if several processes may serve it. The shard starts as a backup, and becomes the primary at most
- * once. Thread-safe.
- */
+/** The replication of a shard. The shard starts as a backup, and becomes the primary at most once. Thread-safe. */
 public final class ReplicatedShard implements BackupSource, AutoCloseable {
     private final Shard shard;
     private final BackupSettings settings;
@@ -49,8 +46,7 @@ public final class ReplicatedShard implements BackupSource, AutoCloseable {
     /**
      * Creates a backup.
      *
-     * @param start the request number of the checkpoint from which the shard has started; 0 if it has started from the initial
-     *     weights
+     * @param start the request number of the checkpoint from which the shard has started; 0 for the initial weights
      * @param lowestEpoch the lowest epoch of a primary whose records the backup accepts
      * @param lost the action if the thread that keeps the records of the primary fails because of an error in modeldisk
      */

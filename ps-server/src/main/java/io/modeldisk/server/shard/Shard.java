@@ -56,12 +56,7 @@ public abstract class Shard {
     // Guarded by the lock of this object.
     private boolean stopped;
 
-    /**
-     * Creates a shard that keeps no records and takes no checkpoints.
-     *
-     * @param tensorsText see {@link #tensorsText}
-     * @param lease see {@link #lease}
-     */
+    /** Creates a shard that keeps no records and takes no checkpoints. */
     protected Shard(
         ModelFacts facts, byte[] tensorsText, Aggregator aggregator, BlockStore store, Learners learners,
         Consistency consistency, RoundKeeper keeper, Duration lease) {
@@ -206,9 +201,7 @@ public abstract class Shard {
         return failure == null && roster.tooFew() ? learners.stopReason(roster) : failure;
     }
 
-    /**
-     * Records the users of all learners. Called after a learner without a known user has been assigned to the user of this nexus.
-     */
+    /** Records the users of all learners. Called after a learner without a known user has been assigned to this nexus's user. */
     public final void learnerClaimed(Nexus nexus) {
         LOG.info("learner '{}' belongs to user {} from now on", nexus.learner(), nexus.user());
         RecordLog log = records;
@@ -281,10 +274,7 @@ public abstract class Shard {
         ownHistory = ofPrimary;
     }
 
-    /**
-     * In bsp, the round of the checkpoint from which the shard has started; 0 in other modes, or if later rounds may have been
-     * restored too.
-     */
+    /** The round of the checkpoint from which a bsp shard has started; 0 in other modes, or if later rounds may be restored. */
     public final long startRound() {
         boolean onlyCheckpoint = journal == null && replication == null;
         return onlyCheckpoint && facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP

@@ -7,10 +7,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/**
- * Derives the identity of a logical unit from its model, shard and LUN. The identity is the same on every machine and after a
- * restart.
- */
+/** Derives a logical unit's identity from its model, shard and LUN: the same identity on every machine and after restarts. */
 public final class UnitIdentities {
     private static final int SERIAL_BYTES = 10;
     // Bits in the first byte of an EUI-64: group address, and locally administered address.

@@ -5,9 +5,7 @@ import io.modeldisk.server.consistency.RoundMarks;
 import java.util.List;
 import java.util.LongSummaryStatistics;
 
-/**
- * The progress of a learner over all blocks of a shard, and the number of rounds by which the learner is behind other learners.
- */
+/** The progress of a learner over all blocks of a shard, and the number of rounds by which it is behind other learners. */
 final class LearnerClock {
     private final Learner learner;
     private final LongSummaryStatistics rounds = new LongSummaryStatistics();
@@ -54,10 +52,7 @@ final class LearnerClock {
         return rounds;
     }
 
-    /**
-     * Returns whether the learner has finished a round of at least one block. Under asp, a push without a round number finishes
-     * no round.
-     */
+    /** Returns whether the learner has finished a round of a block. Under asp, a push without a round number finishes none. */
     boolean hasRounds() {
         return hasRounds;
     }

@@ -17,14 +17,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * The iSCSI target of a shard, with its logical units. Reports to the shard when sessions of learners are established or lost.
- */
+/** The iSCSI target of a shard, with its logical units. Tells the shard when sessions of learners are established or lost. */
 public final class ModelTarget implements Target {
-    /**
-     * The shortest silence after which a session may be closed. On a busy machine, a live learner may need seconds to respond to
-     * a ping.
-     */
+    /** The shortest silence after which a session may be closed. A live learner on a busy machine may need seconds to respond. */
     private static final long MIN_SILENCE_NS = TimeUnit.SECONDS.toNanos(5);
 
     private final Shard shard;

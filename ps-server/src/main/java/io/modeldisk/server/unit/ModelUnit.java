@@ -6,10 +6,7 @@ import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.engine.LogicalUnitIdentity;
 import io.modeldisk.server.shard.UnitIdentities;
 
-/**
- * A logical unit of a shard that this process serves or stands by for. Its identity and its sizes follow from the facts of the
- * model.
- */
+/** A logical unit of a shard that this process serves or stands by for. The model's facts determine its identity and sizes. */
 abstract class ModelUnit implements LogicalUnit {
     final ModelFacts facts;
     private final LogicalUnitIdentity identity;

@@ -17,9 +17,7 @@ import io.modeldisk.server.block.PieceVisitor;
 import io.modeldisk.server.shard.Shard;
 import java.lang.foreign.MemorySegment;
 
-/**
- * LUN 1: the weights as a plain disk. A write replaces weights immediately. The write changes no version and belongs to no round.
- */
+/** LUN 1: the weights as a plain disk. A write replaces weights immediately, changes no version and belongs to no round. */
 public final class RawUnit extends ShardUnit implements DiskUnit {
     /** The number of this logical unit. */
     public static final int LUN = 1;

@@ -15,10 +15,7 @@ import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.DeviceTasks;
 import io.modeldisk.server.shard.Shard;
 
-/**
- * The common part of the logical units that move weights of a shard: access to the blocks, and the VPD pages with facts, status
- * and counters.
- */
+/** The base of the units that move a shard's weights: access to the blocks, and VPD pages with facts, status and counters. */
 abstract class ShardUnit extends ModelUnit {
     private final Shard shard;
 
@@ -56,12 +53,7 @@ abstract class ShardUnit extends ModelUnit {
         shard.store().unpin(pin);
     }
 
-    /**
-     * Takes a write completely, or parks its task.
-     *
-     * @return false if the task is parked
-     * @throws ScsiException if the write is refused; it then has no effect
-     */
+    /** Takes a write completely and returns true, or parks its task. A write that is refused with an exception has no effect. */
     abstract boolean take(IoTask task) throws ScsiException;
 
     /** Returns whether all earlier writes of the task's nexus were taken. Otherwise parks the task. */
@@ -79,14 +71,10 @@ abstract class ShardUnit extends ModelUnit {
         }
     }
 
-    /**
-     * Returns whether the records of a write and of all earlier writes are durable, and the device has applied the gradients of
-     * these writes.
-     */
+    /** Returns whether the records of this and all earlier writes are durable, and the device has applied their gradients. */
     private boolean hasLastingEffect(IoTask task, RecordLog records) {
         DeviceTasks onDevice = shard.store().deviceTasks();
-        // The records are checked first, and then the device. The records of a task that already waits for the device are
-        // therefore durable.
+        // Records are checked before the device, so the records of a task that already waits for the device are durable.
         boolean durable = records == null || task.deviceTicket() != 0 || records.isDurable(task);
         return durable && (onDevice == null || onDevice.isApplied(task));
     }

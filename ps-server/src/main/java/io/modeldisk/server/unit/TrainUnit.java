@@ -39,9 +39,8 @@ import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
- * A logical unit for training. A read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. LUN
- * 0 moves float32. The units of the 16-bit types convert the weights that they return and the gradients that they receive. In all
- * other respects, a push or a pull is the same on each of these units.
+ * A logical unit for training: a read pulls weights, and a write pushes a gradient, under the rules of the consistency mode. LUN
+ * 0 moves float32. The other units convert weights to a 16-bit type, and gradients from it. Otherwise, all units work alike.
  */
 public final class TrainUnit extends ShardUnit {
     /** The number of the logical unit for float32. */
