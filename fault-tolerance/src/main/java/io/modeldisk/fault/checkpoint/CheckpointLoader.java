@@ -203,8 +203,7 @@ public final class CheckpointLoader {
     }
 
     /**
-     * Returns the changes of the learning rate from the shard that had received the newest change, because every change is meant
-     * for all shards.
+     * Returns the learning rate's changes from the shard with the newest change, because every change is meant for all shards.
      */
     private static List<LearningRate.Change> newest(List<Part> parts) {
         return parts.stream().map(part -> part.changes)

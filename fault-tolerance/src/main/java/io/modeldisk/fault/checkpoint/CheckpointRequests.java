@@ -19,10 +19,7 @@ import org.apache.logging.log4j.Logger;
  * <p>{@link #request} is thread-safe. One thread calls the other methods.
  */
 final class CheckpointRequests {
-    /**
-     * The start of the name of a file with which a shard reports that it has already passed the requested round. The name ends
-     * with the number of the shard.
-     */
+    /** The name, without the shard's number, of a file that reports that the shard has already passed the requested round. */
     static final String MISSED = "missed-";
     /**
      * The start of the name of a file with which a shard reports that it cannot write the checkpoint. The name ends with the
@@ -56,8 +53,7 @@ final class CheckpointRequests {
     private String failure;
 
     /**
-     * Creates an object without pending requests. {@code withdrawn} is called before the folder of a pending checkpoint is
-     * deleted.
+     * Creates an object without pending requests. Calls {@code withdrawn} before the folder of a pending checkpoint is deleted.
      */
     CheckpointRequests(
         CheckpointSettings settings, ModelFacts facts, Progress progress, NanoClock clock, StateDirectory state,

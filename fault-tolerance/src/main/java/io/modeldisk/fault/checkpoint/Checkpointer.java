@@ -95,14 +95,11 @@ public final class Checkpointer implements AutoCloseable {
      *
      * @param newest the result of {@link CheckpointLoader#load}, or of {@link CheckpointLoader#newest} if the shard continues the
      *     history of another process
-     * @param history the number of the history that the shard continues if it has not started from the newest checkpoint; 0 if it
-     *     has
+     * @param history the number of the history that the shard continues; 0 if the shard has started from the newest checkpoint
      * @param log the records in the shard's journal; null if the shard has no journal
      * @param rawWrites the number of writes of weights so far, which are not updates
-     * @param goBack is called by the checkpointer's thread if the shard must start again from the newest checkpoint, because
-     *     another shard has done so
-     * @param mayServe returns whether the shard may serve at this moment; while it may not, the directory belongs to another
-     *     process
+     * @param goBack is called by the checkpointer's thread if the shard must go back, because another shard has gone back
+     * @param mayServe returns whether the shard may serve at this moment; otherwise, the directory belongs to another process
      * @throws IOException if the directory cannot be used; the message names the directory
      */
     public Checkpointer(
@@ -178,8 +175,7 @@ public final class Checkpointer implements AutoCloseable {
     /**
      * Requests a checkpoint that is taken as soon as possible. May be called only on shard 0.
      *
-     * @return the number of this request. When {@link CheckpointStatus#answered} reaches this number, the request has been
-     *     fulfilled or has failed
+     * @return the number of this request. The request has succeeded or failed when {@link CheckpointStatus#answered} reaches it
      */
     public long request() {
         return requests.request();
@@ -259,9 +255,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /**
-     * Requests a checkpoint if the journal of this or another shard is long. Refuses pushes if the journal of this shard is full.
-     */
+    /** Requests a checkpoint if the journal of this or another shard is long. Refuses pushes if this shard's journal is full. */
     private void watchJournal() throws IOException {
         log.limit(status.failure());
         boolean wanted = log.mustRequest() && status.writing() == 0;
@@ -299,8 +293,7 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Waits, in bsp, until all other shards have started from the same checkpoint as this shard. Must be called before
-     * {@link #start}.
+     * Waits, in bsp, until all other shards have started from the same checkpoint. Must be called before {@link #start}.
      *
      * @throws StartAgainException if another shard has started from another checkpoint, so this shard must load a checkpoint
      *     again
@@ -312,8 +305,7 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Returns whether, in bsp, all other shards have started from the same checkpoint as this shard. Must be called before
-     * {@link #start}.
+     * Returns whether, in bsp, all other shards have started from the same checkpoint. Must be called before {@link #start}.
      *
      * @throws StartAgainException if another shard has started from another checkpoint, so this shard must load a checkpoint
      *     again
@@ -439,8 +431,7 @@ public final class Checkpointer implements AutoCloseable {
     private void publish(StateDirectory.Folder partial) throws IOException {
         CheckpointFacts written = partial.facts();
         if (!mayServe.getAsBoolean()) {
-            // This process might have been paused during the step, and the directory might now belong to another process of shard
-            // 0.
+            // This process might have paused during the step, and the directory might now belong to another process of shard 0.
             return;
         }
         state.publish(partial, weights.index());

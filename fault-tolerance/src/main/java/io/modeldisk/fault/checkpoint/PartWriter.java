@@ -112,8 +112,7 @@ final class PartWriter implements AutoCloseable {
             long end = Math.min(modelOffset + weights.byteSize(), file.end());
             if (begin < end) {
                 if (begin == file.begin()) {
-                    // The first data can share the last page of the header. Only one shard is allowed to write a page, see
-                    // WeightFile.
+                    // The first data can share the header's last page. Only one shard is allowed to write a page, see WeightFile.
                     writeFully(channels.get(i), ByteBuffer.wrap(file.head()), 0);
                 }
                 writeFully(channels.get(i), weights.asSlice(begin - modelOffset, end - begin).asByteBuffer(),

@@ -75,8 +75,7 @@ final class PlannedStop {
      * Begins to record the progress of a shard.
      *
      * @param newest the number of the newest checkpoint
-     * @param ofOther the number of the history of another process that the shard continues; 0 if the shard has just started from
-     *     the newest checkpoint
+     * @param ofOther the number of the history that the shard continues; 0 if the shard has started from the newest checkpoint
      */
     PlannedStop(StateDirectory state, ModelFacts facts, Progress progress, NanoClock clock, long newest, long ofOther)
         throws IOException {

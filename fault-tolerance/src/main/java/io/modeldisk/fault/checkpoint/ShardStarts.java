@@ -70,10 +70,7 @@ final class ShardStarts {
         return starts;
     }
 
-    /**
-     * Continues the start of another process of this shard. This process has all updates of that process, so the other shards
-     * need not start again.
-     */
+    /** Continues another process's start. This process has all updates of that process, so other shards need not start again. */
     static ShardStarts resume(StateDirectory state, int shard, int shards, NanoClock clock) throws IOException {
         Start own = read(state, shard, shards);
         return own == null
@@ -110,8 +107,7 @@ final class ShardStarts {
         long checkpoint = 0;
         for (int i = 0; i < own.agreed().length; i++) {
             Start start = i == shard ? null : read(i);
-            // An old start with another checkpoint belongs to a shard that has stopped, or that will go back because of this
-            // start.
+            // An old start with another checkpoint belongs to a shard that has stopped, or will go back because of this start.
             boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
             if (start != null && !ignored && start.id() != own.agreed()[i]) {
                 StartAgainException disagreement = new StartAgainException(i, start.checkpoint());
@@ -125,8 +121,7 @@ final class ShardStarts {
         }
         if (agreed != null) {
             write();
-            // A push might have arrived while the file was written. In this case, the other shard must not serve, although this
-            // shard agreed.
+            // A push might have arrived while the file was written. The other shard then must not serve although this one agreed.
             return has.test(checkpoint) ? null : agreed;
         }
         return null;
@@ -147,12 +142,10 @@ final class ShardStarts {
     }
 
     /**
-     * Agrees with the starts of the other shards, as far as possible, and returns whether all of them have agreed with the start
-     * of this shard.
+     * Agrees with the other shards' starts, as far as possible. Returns whether all of them have agreed with this shard's start.
      *
      * @throws StartAgainException if this shard cannot agree with the start of another shard
-     * @throws IOException if another shard has not started with this directory for some minutes, perhaps because it uses another
-     *     directory
+     * @throws IOException if another shard has not started with this directory for some minutes; it might use another directory
      */
     boolean areAgreed(LongPredicate has) throws IOException {
         StartAgainException disagreement = firstDisagreement(has);

@@ -1,8 +1,7 @@
 package io.modeldisk.fault.checkpoint;
 
 /**
- * One of the safetensors files with the weights of a model. The file contains a range of the model, which consists of whole
- * tensors.
+ * One of the safetensors files with the weights of a model. The file contains a range of the model, of whole tensors only.
  *
  * <p>Several shards write one file. Each page of 4096 bytes of the file is written by one shard only, because two clients of NFS
  * that write one page at the same time lose data. For this reason, {@code head} is padded so that blocks start at pages of the

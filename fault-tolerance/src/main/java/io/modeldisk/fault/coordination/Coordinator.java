@@ -143,8 +143,7 @@ public final class Coordinator implements AutoCloseable {
     }
 
     /**
-     * Checks that the server answers a command of a client. Returns the number of connections, without the connection of this
-     * check.
+     * Checks that the server answers a command of a client. Returns the number of connections, without the one of this check.
      *
      * @throws IOException if the server does not answer within 5 s
      */

@@ -16,12 +16,10 @@ import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
- * The role of this process for one shard: whether it is the shard's primary, and in which epoch. The states are those of
- * {@link RoleState}.
+ * The role of this process for one shard: whether it is the primary, and in which epoch. {@link RoleState} lists the states.
  *
  * <ul>
- * <li>The znode {@link Leader} names the primary. It is changed only by versioned writes, so one of several candidates
- * succeeds.
+ * <li>The znode {@link Leader} names the primary. Only versioned writes change it, so only one candidate succeeds.
  * <li>A process takes over if the primary's ephemeral znode is gone and the process is in sync. If no process in sync is alive
  * for {@link ShardRoleContext#startAnewAfter}, another process starts anew, without the updates that only the processes in sync
  * have.
@@ -83,10 +81,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private volatile boolean allUpdates;
 
     // The following fields are used only in steps.
-    /**
-     * True if this process had all updates when it last tried to become the primary. Stored, because ZooKeeper's answer can be
-     * lost.
-     */
+    /** True if this process had all updates when it last tried to become primary. Stored, as ZooKeeper's answer can be lost. */
     private boolean wouldHaveAllUpdates;
     private boolean absent;
     private long absentSinceNs;
@@ -420,9 +415,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         }
     }
 
-    /**
-     * True if this process had all updates of the shard when it became the primary, because it was in sync or the last primary.
-     */
+    /** True if this process had all updates of the shard when it became primary, because it was in sync or the last primary. */
     public boolean hadAllUpdates() {
         return allUpdates;
     }
@@ -498,10 +491,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
         }
     }
 
-    /**
-     * Gives up the role. A primary that stops in order leaves the set of replicas in sync, so the next primary need not wait for
-     * it.
-     */
+    /** Gives up the role. A primary that stops in order leaves the replicas in sync, so the next primary does not wait for it. */
     @Override
     public void close() {
         steps.close();

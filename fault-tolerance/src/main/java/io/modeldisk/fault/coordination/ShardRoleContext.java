@@ -14,8 +14,7 @@ import java.util.Map;
  * @param options the options that all processes of the model must have in common: names and values
  * @param address the address at which this process will serve; null if it is not known yet
  * @param host the name of this host, which the status shows
- * @param startAnewAfter the time after which this process starts anew without the newest updates, if no replica that has them is
- *     alive
+ * @param startAnewAfter the time after which this process starts anew without the newest updates, if no live replica has them
  * @param changed the action after each change of the state; it must not block
  * @param clock the clock for all times except those of ZooKeeper itself
  */

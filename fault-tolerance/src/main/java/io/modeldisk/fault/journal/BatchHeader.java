@@ -19,10 +19,7 @@ import java.util.zip.CRC32C;
  */
 record BatchHeader(long firstPosition, long lastPosition, int lengthBytes) {
     static final int BYTES = 64;
-    /**
-     * Each batch begins at a multiple of this number of bytes, so a write never touches a page of a batch that is already on
-     * disk.
-     */
+    /** Each batch begins at a multiple of this number of bytes, so a write never touches a page of a batch already on disk. */
     static final int ALIGNMENT = 4096;
 
     private static final int CHECKSUM = BYTES - Integer.BYTES;

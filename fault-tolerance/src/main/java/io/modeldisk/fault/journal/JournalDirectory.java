@@ -91,8 +91,7 @@ public final class JournalDirectory implements AutoCloseable {
     }
 
     /**
-     * Opens the directory of a shard. Creates it if it does not exist. Waits while another process uses it, see
-     * {@link JournalSettings#lockWait}.
+     * Opens or creates the directory of a shard. Waits while another process uses it, see {@link JournalSettings#lockWait}.
      *
      * @throws IOException if the directory cannot be created, or another process still uses it after this wait
      */
@@ -158,8 +157,7 @@ public final class JournalDirectory implements AutoCloseable {
     /**
      * Creates a segment. The file gets its name after its header is on disk, so each file with such a name has a header.
      *
-     * @throws IOException if the segment is not certainly on disk; the caller then deletes the file, which might exist under its
-     *     final name
+     * @throws IOException if the segment might not be on disk; the caller then deletes the file, which might already exist
      */
     FileChannel create(long number, SegmentHeader header) throws IOException {
         Path file = segment(number);

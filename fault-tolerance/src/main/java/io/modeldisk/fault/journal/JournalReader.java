@@ -23,8 +23,7 @@ import org.apache.logging.log4j.Logger;
  *
  * <p>An incomplete batch was not acknowledged if no later batch follows in its segment, because a batch is written only after the
  * previous batch is on disk. Such a batch is cut off. If anything else is missing or damaged, the journal is refused. After a
- * failed write, the sink writes the batch again to the next segment, so a position can occur twice; only the first record at a
- * position is read.
+ * failed write, the sink writes the batch again to the next segment, so a position can occur twice; only the first is read.
  *
  * <p>Not thread-safe.
  */

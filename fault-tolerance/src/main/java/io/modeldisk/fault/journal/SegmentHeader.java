@@ -30,8 +30,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * @param mark a random number that each batch of the segment repeats
  * @param firstPosition the position of the first record
  * @param first whether the segment begins a journal
- * @param base if the segment begins a journal, the id of the checkpoint from which the shard had started; 0 for the initial
- *     weights
+ * @param base if the segment begins a journal, the id of the checkpoint from which the shard started; 0 for initial weights
  * @param history a random number that stays the same as long as the shard loses no update
  * @param facts the model and the shard
  */

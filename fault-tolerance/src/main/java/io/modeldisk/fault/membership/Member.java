@@ -37,10 +37,7 @@ public class Member<K> {
         return key;
     }
 
-    /**
-     * Returns a random number that identifies this membership. The number is never 0. A later member with the same key has a
-     * different number.
-     */
+    /** Returns a random number, never 0, that identifies this membership. A later member with the same key has another number. */
     public final long number() {
         return number;
     }

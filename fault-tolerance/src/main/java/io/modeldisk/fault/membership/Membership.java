@@ -22,8 +22,7 @@ import java.util.function.Function;
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
  * learner requests its part of this round or of a later round, and when the learners change after the round was opened. A change
- * of the learners therefore has an effect only from the first round whose partition is not fixed, which is the same round for all
- * learners.
+ * of the learners therefore takes effect at the first round whose partition is not fixed, which is the same round for all.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
@@ -193,8 +192,7 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Raises the first round of a learner to {@code round}. A learner raises its first round if another shard gave the learner a
-     * later first round.
+     * Raises the first round of a learner to {@code round}, because another shard gave the learner this later first round.
      *
      * @return whether the first round was raised; if so, earlier rounds no longer wait for the learner
      */
@@ -244,8 +242,7 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Records that a learner contributes to a round. The caller must call this method before the contribution can close the
-     * round.
+     * Records that a learner contributes to a round. Must be called before the contribution can close the round.
      *
      * <p>After this method has returned, no learner joins a formed job at {@code round} or at an earlier round.
      */
@@ -307,10 +304,7 @@ public class Membership<K, M extends Member<K>> {
         return ofKey != null && mayHold(key, ofKey.newest());
     }
 
-    /**
-     * Records that a connection of this key was lost without a logout. If the key has no other connection, the lease of the
-     * learner starts.
-     */
+    /** Records the loss of a connection of this key without a logout. Without another connection, the learner's lease starts. */
     public void lost(K key) {
         synchronized (lock) {
             M member = held(key);

@@ -1,8 +1,7 @@
 package io.modeldisk.fault.membership;
 
 /**
- * A change of a {@link Membership}. Another membership that gets all changes in the same order has the same learners, rounds and
- * partitions.
+ * A change of a {@link Membership}. A copy that gets all changes in the same order has the same learners, rounds and partitions.
  *
  * @param kind the kind of the change
  * @param key the key of the learner; can be null if {@code kind} is not {@link Kind#JOINED}
@@ -24,9 +23,7 @@ public record MembershipChange<K>(Kind kind, K key, long number, long round, int
         POSTPONED,
         /** A learner has requested its part of the data in a round while the job was forming. */
         ASKED,
-        /**
-         * The partitions of all rounds up to one round have been fixed, because a learner has requested its part in one of them.
-         */
+        /** The partitions of all rounds up to one round were fixed, because a learner requested its part in one of them. */
         FIXED
     }
 }

@@ -19,10 +19,7 @@ public sealed interface ModelSource permits ZeroWeights, SafetensorsFile {
      */
     String source();
 
-    /**
-     * The tensors of the model, in the order of their data, as float32. A model of zeros without names has one tensor,
-     * {@code weights}.
-     */
+    /** The tensors of the model, in data order, as float32. A model of zeros without names has one tensor, {@code weights}. */
     List<Tensor> tensors();
 
     /** The entries of {@code __metadata__} of the file with the initial weights; empty if there is no such file. */

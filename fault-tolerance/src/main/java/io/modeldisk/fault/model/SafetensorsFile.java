@@ -103,10 +103,7 @@ final class SafetensorsFile implements ModelSource {
         return header;
     }
 
-    /**
-     * Returns the identity of the file. Reads only samples of a large file, because each shard computes the identity at each
-     * start.
-     */
+    /** Returns the identity of the file. Reads only samples of a large file, because each shard does this at each start. */
     private static String identity(Path file, FileChannel channel, long dataStart) throws IOException {
         MessageDigest digest = sha256();
         long fileBytes = channel.size();

@@ -19,8 +19,7 @@ final class TensorNames {
      * Reads the file.
      *
      * @param sizeBytes the size of the model; null if the tensors determine it
-     * @throws IOException if the file cannot be read, or does not describe the whole model; the message names the file, the
-     *     tensor and the wrong values
+     * @throws IOException if the file cannot be read, or does not describe the whole model; the message has the wrong values
      */
     static ModelSource read(Path file, Long sizeBytes) throws IOException {
         if (!Files.isRegularFile(file)) {

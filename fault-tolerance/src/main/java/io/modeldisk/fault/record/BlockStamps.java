@@ -17,8 +17,7 @@ public final class BlockStamps {
     /**
      * Creates the stamps of blocks that no record has changed.
      *
-     * @param start a number that two processes have in common only if they started with the same weights; 0 for the initial
-     *     weights of the model
+     * @param start a number that two processes have in common only if they started with the same weights; 0 for initial weights
      */
     public BlockStamps(int blocks, long start) {
         this.epochs = new long[blocks];

@@ -167,10 +167,7 @@ public final class MemberRecords {
         out.writeUTF(key.learner());
     }
 
-    /**
-     * Writes the user of a key. The users follow after all keys of a record, because a program of an earlier version ignores them
-     * there.
-     */
+    /** Writes the user of a key. The users follow all keys of a record, because earlier versions ignore them there. */
     private static void writeUser(DataOutputStream out, Nexus key) throws IOException {
         out.writeUTF(key.user() == null ? "" : key.user());
     }

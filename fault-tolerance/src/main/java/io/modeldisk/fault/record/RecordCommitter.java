@@ -11,10 +11,7 @@ import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/**
- * The thread of a {@link RecordLog} that gives the records to the sinks. A batch whose sink has failed is offered to this sink
- * again until the sink has kept it.
- */
+/** The thread of a {@link RecordLog} that gives the records to the sinks. Offers a batch again until each sink has kept it. */
 final class RecordCommitter {
     private static final Logger LOG = LogManager.getLogger(RecordCommitter.class);
     private static final Duration RETRY_DELAY = Duration.ofMillis(200);

@@ -86,8 +86,7 @@ public final class RecordLog implements AutoCloseable {
      * @param firstPosition the position of the first record, at least 1; after a replay, one more than the last position
      * @param epoch the epoch of the primary; 0 without a coordinator
      * @param stamps the stamps of the blocks, which the log keeps current; null if no backup needs them
-     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task is notified of the
-     *     failure
+     * @param lost is called by the thread if it fails because of an error in modeldisk, before any task is notified of it
      * @param name the model and the number of the shard, for the name of the thread
      */
     public RecordLog(List<RecordSink> sinks, int bufferBytes, DataMemory bufferMemory, long firstPosition, long epoch,
@@ -224,13 +223,11 @@ public final class RecordLog implements AutoCloseable {
 
     private boolean hasRoom(RecordKind kind, int recordBytes) {
         long used = active.used();
-        // If the writes have reserved more than a whole buffer, they wait for room anyway, so the record need not leave room for
-        // them.
+        // If the writes have reserved more than a whole buffer, they wait for room anyway, so the record leaves no room for them.
         if (kind != RecordKind.BLOCK || roomTasks.reserved() > bufferBytes) {
             return used + recordBytes <= bufferBytes;
         }
-        // In an empty buffer, the record must not wait: writes that have reserved room might be waiting for the lock of its
-        // block.
+        // In an empty buffer, the record must not wait: writes with reserved room might be waiting for the lock of its block.
         return used == 0 || used + roomTasks.reserved() + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 

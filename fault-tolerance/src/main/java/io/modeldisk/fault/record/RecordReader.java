@@ -65,10 +65,7 @@ public final class RecordReader {
         return header;
     }
 
-    /**
-     * True if only zeros follow up to the next aligned offset. A header is never all zeros, because the code of its kind is not
-     * 0.
-     */
+    /** True if only zeros follow up to the next aligned offset. A header is never all zeros, because its kind is not 0. */
     private boolean isPadding() {
         return isZero(Math.min(records.byteSize() - next, RecordBatch.ALIGNMENT - next % RecordBatch.ALIGNMENT));
     }

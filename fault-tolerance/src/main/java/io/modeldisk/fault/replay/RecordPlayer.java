@@ -19,8 +19,7 @@ import java.util.Map;
 
 /**
  * Applies recorded changes to a shard that has just started. After all records, the shard has the weights, versions, open rounds,
- * learners and partitions of the process that wrote the records. All learners are lost at first, and their leases have just
- * started.
+ * learners and partitions of the process that wrote the records. All learners are lost at first, and their leases start.
  *
  * <p>If the shard has started from a checkpoint, the records of a block have no effect before its BLOCK record, which shows that
  * the checkpoint has saved the block. Not thread-safe.

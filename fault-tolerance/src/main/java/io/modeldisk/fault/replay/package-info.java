@@ -1,5 +1,2 @@
-/**
- * Applies records to a shard that has started and serves no learner yet. This package must not depend on the source of the
- * records.
- */
+/** Applies records to a shard that has started and serves no learner yet. Must not depend on the source of the records. */
 package io.modeldisk.fault.replay;

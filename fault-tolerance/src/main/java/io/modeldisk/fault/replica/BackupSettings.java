@@ -17,8 +17,7 @@ import org.apache.logging.log4j.Logger;
 /**
  * The settings with which a primary reaches its backups.
  *
- * @param timeout the time within which a backup must apply the records that are sent to it; a backup that needs longer is no
- *     longer in sync
+ * @param timeout the time within which a backup must apply the records sent to it; a slower backup is no longer in sync
  * @param datamover the preferred datamover
  * @param socketDirectory the directory of the sockets over which shards on this host offer shared memory
  * @param secrets the secrets of a primary, {@link ChapSecrets#ofPrimary}; null if no session authenticates

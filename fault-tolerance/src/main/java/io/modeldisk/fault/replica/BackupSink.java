@@ -28,8 +28,7 @@ final class BackupSink implements RecordSink {
         void begins() throws IOException;
 
         /**
-         * Makes sure that the backup does not become the primary. After this method has returned, records count as durable
-         * without this backup.
+         * Makes sure that the backup does not become the primary. Afterwards, records count as durable without this backup.
          *
          * @throws IOException if this is not possible now; the sink tries again
          */

@@ -98,9 +98,7 @@ final class BackupStream implements AutoCloseable {
         return session.isOpen();
     }
 
-    /**
-     * Checks the version of the protocol, which is also the version of the format of records. The backup checks all other facts.
-     */
+    /** Checks the version of the protocol, which is also the version of the record format. The backup checks all other facts. */
     private void checkProtocol() throws IOException {
         run(session.acquire(timeoutNs), VpdPage.DATA_BYTES, VpdPage.cdb(ModelFacts.VPD_PAGE));
         byte[] page = VpdPage.content(ModelFacts.VPD_PAGE, bytes(VpdPage.DATA_BYTES));

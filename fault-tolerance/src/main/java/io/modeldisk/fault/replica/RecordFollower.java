@@ -254,8 +254,7 @@ public final class RecordFollower implements AutoCloseable {
     }
 
     /**
-     * Refuses the records of earlier epochs from now on. A former primary might still send them, because it has not noticed yet
-     * that another process is the primary.
+     * Refuses the records of earlier epochs from now on. A former primary might still send them until it notices its successor.
      */
     public void refuseBefore(long newLowestEpoch) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -291,9 +290,7 @@ public final class RecordFollower implements AutoCloseable {
         }
     }
 
-    /**
-     * Returns whether the shard has all blocks and learners of a primary. Otherwise, its blocks might date from different times.
-     */
+    /** Returns whether the shard has all blocks and learners of a primary. Otherwise, blocks might date from different times. */
     public boolean isWhole() {
         try (ScopedLock.Held _ = lock.hold()) {
             return hasRoster && current.cardinality() == stamps.blocks();

@@ -5,8 +5,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 /**
  * The division of a shard into blocks.
  *
- * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block can be shorter than
- *     the others
+ * @param sizeBytes the size of the shard, a positive multiple of {@value LogicalBlock#BYTES}; the last block can be shorter
  * @param blockSizeBytes the size of a block, a power of two from 4096 to 1 MiB
  */
 public record BlockLayout(long sizeBytes, int blockSizeBytes) {

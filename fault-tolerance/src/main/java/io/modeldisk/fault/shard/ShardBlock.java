@@ -15,10 +15,7 @@ public interface ShardBlock {
     /** The length of the block in bytes. Only the last block of a shard can be shorter than the block size. */
     int lengthBytes();
 
-    /**
-     * Locks the block. The caller closes the result in the same thread. A thread that locks several blocks must lock them in the
-     * order of their indexes.
-     */
+    /** Locks the block. The caller closes the result in the same thread. Lock several blocks in the order of their indexes. */
     ScopedLock.Held hold();
 
     /** Returns the weights for reading. The weights are valid until the lock is released. */

@@ -34,8 +34,7 @@ public interface ShardRounds<M> {
     long recordBlock(ShardBlock block, long checkpoint) throws IOException;
 
     /**
-     * Repeats a recorded change: a {@link RecordKind#PUSH} or a {@link RecordKind#CLOSE}. The caller sets the version of the
-     * block.
+     * Repeats a recorded change: a {@link RecordKind#PUSH} or a {@link RecordKind#CLOSE}. The caller sets the block's version.
      *
      * @param learner the learner of the push; null if it is unknown
      * @throws DamagedRecordException if the record does not follow the state of the block; the message has the reason

@@ -60,10 +60,7 @@ final class AllShards {
         return results;
     }
 
-    /**
-     * Waits until a call has returned. An interrupt does not end the wait; the interrupt status is set again before this method
-     * returns.
-     */
+    /** Waits until a call has returned. An interrupt does not end the wait; the interrupt status is set again afterwards. */
     private static <T> T await(FutureTask<T> task) throws IOException {
         boolean interrupted = false;
         try {

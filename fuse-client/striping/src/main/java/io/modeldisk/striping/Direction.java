@@ -10,14 +10,9 @@ enum Direction {
     PUSH_FINITE(true, true, true),
     /** Informs a train unit that the learner has no gradient for a range in the current round. */
     ABSENT(true, true, true),
-    /**
-     * Like ABSENT, because the gradient contains NaN or infinity. The first command of a call makes the shard count this
-     * gradient.
-     */
+    /** Like ABSENT, for a gradient that contains NaN or infinity. The first command of a call makes the shard count it. */
     ABSENT_NON_FINITE(true, true, true),
-    /**
-     * Moves float32 weights from LUN 0. They are the weights of the round that the shards keep for this initiator (KEEP ROUND).
-     */
+    /** Moves float32 weights from LUN 0: the weights of the round that the shards keep for this initiator (KEEP ROUND). */
     KEPT(false, false, false),
     /** Moves weights from the raw unit. */
     READ(false, false, false),
@@ -50,10 +45,7 @@ enum Direction {
         return pushes;
     }
 
-    /**
-     * True if the commands mark logical blocks as absent. They carry no data of the model, and return the number of blocks
-     * marked.
-     */
+    /** True if the commands mark logical blocks as absent. They carry no model data, and return the number of blocks marked. */
     boolean isAbsent() {
         return this == ABSENT || this == ABSENT_NON_FINITE;
     }

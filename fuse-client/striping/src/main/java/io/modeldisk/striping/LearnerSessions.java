@@ -138,8 +138,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         boolean back = lost.wentBack();
         if (back || lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                // In bsp, all shards go back together. This loop finds out which of them went back, so the learner gets only one
-                // failure.
+                // In bsp, all shards go back together. This loop finds all of them, so the learner gets one failure.
                 if (shard.membership() != lost && (back || shard.membership().session() == null)) {
                     shard.membership().join(0);
                     back |= shard.membership().wentBack();
@@ -159,8 +158,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
 
     /**
      * Joins all shards again after one of them has forgotten the learner. Abandons the gradient if its remaining part would
-     * belong to another round than the part that was already pushed, because every later gradient would then be divided between
-     * two rounds, too.
+     * belong to another round than the part that was already pushed, because every later gradient would then be divided, too.
      *
      * @param back whether the gradient was already abandoned because a shard has gone back to earlier weights
      */
@@ -296,10 +294,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             shards.stream().map(shard -> shard.membership().image()).toList());
     }
 
-    /**
-     * Continues as the learner whose state {@link #image} has returned in another process. The next push or pull joins the shards
-     * again.
-     */
+    /** Continues as the learner whose state {@link #image} has returned in another process. The next push or pull joins again. */
     synchronized void resume(SessionsImage image) {
         if (!image.joined()) {
             return;

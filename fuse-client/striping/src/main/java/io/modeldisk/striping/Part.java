@@ -18,10 +18,7 @@ final class Part {
     int epoch;
     /** True if the shard might have the data of the part, because the connection was lost before the response to the command. */
     boolean doubtful;
-    /**
-     * The session, the command and its task tag while the part is in flight. At other times, the session and the command are
-     * null.
-     */
+    /** The session, the command and its task tag while the part is in flight; otherwise, the session and the command are null. */
     IscsiSession session;
     IoRequest request;
     int tag;

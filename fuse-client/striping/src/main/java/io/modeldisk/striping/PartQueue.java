@@ -97,8 +97,7 @@ final class PartQueue {
     }
 
     /**
-     * Shortens a part that is being sent. The next part then begins at the new end of this part. Returns false if the next part
-     * was already created.
+     * Shortens a part that is being sent, so the next part begins at its new end. Returns false if the next part already exists.
      */
     boolean shorten(Part part, int bytes) {
         if (bytes == part.bytes) {
@@ -180,8 +179,7 @@ final class PartQueue {
     }
 
     /**
-     * Records that the command of a part has succeeded, or has failed and is not sent again. Returns whether the calling thread
-     * has attached the call.
+     * Records the success of a part's command, or its final failure. Returns whether the calling thread has attached the call.
      */
     boolean ended(int shard, IoRequest request, boolean succeeded) {
         try (ScopedLock.Held _ = lock.hold()) {

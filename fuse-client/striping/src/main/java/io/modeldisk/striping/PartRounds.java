@@ -41,8 +41,7 @@ final class PartRounds {
     /**
      * Sets the round of a part.
      *
-     * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of the same
-     *     block
+     * @return the number of bytes of the part that belong to this round; 0 if the part must wait for an earlier push of its block
      * @throws ShardException if the shard forgot the learner while the part was in flight, or the gradient was abandoned
      */
     int settle(Part part, int shard, ShardId id) throws ShardException {

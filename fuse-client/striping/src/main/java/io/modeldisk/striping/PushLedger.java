@@ -198,10 +198,7 @@ final class PushLedger {
         return last;
     }
 
-    /**
-     * The number of memberships that the learner has begun in a shard. The shard does not know rounds that were granted in an
-     * earlier membership.
-     */
+    /** The number of memberships that the learner has begun in a shard. The shard knows only rounds of the last membership. */
     synchronized int epoch(int shard) {
         return epoch[shard];
     }
@@ -215,10 +212,7 @@ final class PushLedger {
         return last + 1;
     }
 
-    /**
-     * Returns the round of the gradient that the learner pushes to a shard now, or pushes next if the shard has the whole last
-     * gradient.
-     */
+    /** Returns the round of the gradient that the learner pushes to a shard now, or next if the shard has the whole last one. */
     synchronized long currentRound(int shard) {
         long last = nextRound(shard) - 1;
         for (int block = shard; block < round.length && last >= firstRound[shard]; block += striping.shards()) {
@@ -270,8 +264,7 @@ final class PushLedger {
     }
 
     /**
-     * Returns whether these logical blocks can be pushed in the current round, because their pushes have not begun or are to be
-     * repeated.
+     * Returns whether these logical blocks can be pushed in the current round: their pushes have not begun or must be repeated.
      */
     private boolean isFree(long from, long end) {
         long start = begun.nextSet(from, end);

@@ -106,8 +106,7 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Starts a pull; see {@link #pull}. Does not wait for the responses. Commands can be held back until {@link #flush}.
      *
-     * @param completion the handler that is called once when the pull has ended, if this method returns true; null if this method
-     *     must wait until the pull has ended
+     * @param completion called once when the pull has ended, if this method returns true; null to wait for the end of the pull
      * @return true if the pull continues after this method; false if it has already succeeded
      */
     boolean startPull(long offset, DataMemory memory, long memoryOffset, long lengthBytes, Cancellation cancellation,
@@ -133,16 +132,12 @@ public interface RemoteModel extends AutoCloseable {
      */
     long absent(long offset, long lengthBytes, boolean nonFinite, Cancellation cancellation) throws IOException;
 
-    /**
-     * Makes a shard count a gradient that was refused because of NaN or infinity. Does nothing if the shard cannot be reached.
-     */
+    /** Makes a shard count a gradient that was refused for NaN or infinity. Does nothing if the shard cannot be reached. */
     default void countNonFinite() {
         // By default, a model has no shard that counts such gradients.
     }
 
-    /**
-     * Sends the commands of started calls that are held back. A thread that starts calls must call this method before it waits.
-     */
+    /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
     default void flush() {}
 
     /** Reads the current weights in float32 (LUN 1). */
@@ -152,8 +147,7 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Reads one version of the weights in float32, even while learners push. Under {@code bsp}, these are the weights after one
      * round, which is not older than the latest round that had closed in all blocks when the call began. In the other modes, each
-     * block is read as it was at one moment. The caller does not become a learner. Only one call reads at a time; further calls
-     * wait.
+     * block is read as it was at one moment. The caller does not become a learner. One call reads at a time; the others wait.
      *
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
@@ -203,8 +197,7 @@ public interface RemoteModel extends AutoCloseable {
     void join() throws IOException;
 
     /**
-     * Leaves the model as a learner. The shards then complete their rounds without this learner. Has no effect if the learner is
-     * not a member.
+     * Leaves the model as a learner. The shards complete their rounds without it. Has no effect if the learner is not a member.
      */
     void leave() throws IOException;
 
@@ -246,8 +239,7 @@ public interface RemoteModel extends AutoCloseable {
     float learningRate(long round) throws IOException;
 
     /**
-     * Changes the learning rate on all shards. If the call fails, the shards might have different rates, and the caller can
-     * repeat the call.
+     * Changes the learning rate on all shards. If the call fails, the rates of the shards might differ; the caller can repeat it.
      *
      * @param fromRound the first round with the rate, from 1
      * @param rate the rate, which a schedule multiplies by its factor; finite and above 0
@@ -255,10 +247,7 @@ public interface RemoteModel extends AutoCloseable {
      */
     void changeLearningRate(long fromRound, float rate) throws IOException;
 
-    /**
-     * Returns the status of each shard, in the order of the shards. Every shard visits all its blocks, so the call is too slow
-     * for every training iteration.
-     */
+    /** Returns the status of the shards, in order. Each shard visits all its blocks, which is too slow for every iteration. */
     JsonNode status() throws IOException;
 
     /** Returns the sum of the counters of all shards. The call is cheap for the shards. */
@@ -269,8 +258,7 @@ public interface RemoteModel extends AutoCloseable {
      * blocks. Tries again for a limited time if a connection is lost. Calls by several threads run one after another.
      *
      * @param known the known version; {@link AwaitCommand#NONE} if there is none, so the call does not wait
-     * @return the sum of the counters of all shards; if the version did not change within some seconds, the counters contain the
-     *     known version
+     * @return the sum of the counters of all shards; after some seconds without a change, they contain the known version
      */
     ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException;
 

@@ -21,9 +21,7 @@ final class RepeatedPush {
     private final long offset;
     private final long memoryOffset;
     private final Mover mover;
-    /**
-     * The logical blocks that must be repeated after an earlier call has failed. Bit 0 is the first logical block of the range.
-     */
+    /** The logical blocks that must be repeated after an earlier call has failed. Bit 0 is the range's first logical block. */
     private final BitRanges left;
 
     RepeatedPush(PushLedger ledger, Direction direction, long offset, long memoryOffset, long bytes, Mover mover) {

@@ -8,8 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The state of a learner, with which another process continues as the same learner. The size of the state depends only on the
- * model.
+ * The state of a learner, with which another process continues as the same learner. Its size depends only on the model.
  *
  * @param joined whether the learner has joined; if not, the other values have no meaning
  * @param skipsRounds whether the shards still wait for rounds that the learner has skipped

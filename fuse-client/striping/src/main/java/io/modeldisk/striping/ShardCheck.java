@@ -76,9 +76,7 @@ final class ShardCheck {
         }
     }
 
-    /**
-     * Checks that a shard uses the same directory for checkpoints as shard 0. Otherwise, no checkpoint would ever be complete.
-     */
+    /** Checks that a shard uses the same directory for checkpoints as shard 0. Otherwise, no checkpoint would be complete. */
     static void sharesState(ShardId shard, ModelFacts facts, ModelFacts first) throws ShardException {
         if (facts.state() == null || first.state() == null || facts.state().equals(first.state())) {
             return;

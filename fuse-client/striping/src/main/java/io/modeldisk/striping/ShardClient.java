@@ -55,10 +55,7 @@ final class ShardClient implements AutoCloseable {
     private static final int DATA_BYTES = 65536;
     /** The minimum queue depth of the observer's session: one command can wait for a new version while another command reads. */
     static final int MIN_OBSERVER_COMMANDS = 2;
-    /**
-     * The last bits of the ISIDs of the learner's and the reader's session. In the ISID of the observer's session, these bits are
-     * 0.
-     */
+    /** The last bits of the ISIDs of the learner's and the reader's session. In the observer's ISID, these bits are 0. */
     private static final int LEARNER = 1;
     private static final int READER = 2;
 
@@ -66,8 +63,7 @@ final class ShardClient implements AutoCloseable {
     private final int index;
     private final DataMemory scratch;
     /**
-     * The commands in the observer's session. AWAIT VERSION uses memory of its own: {@code awaiting} with a wait, else
-     * {@code asking}.
+     * The commands in the observer's session. AWAIT VERSION uses other memory: {@code awaiting} with a wait, else {@code asking}.
      */
     private final ControlCommands observing;
     private final ControlCommands awaiting;
@@ -120,10 +116,7 @@ final class ShardClient implements AutoCloseable {
             this.commands = commands;
         }
 
-        /**
-         * Returns the session. Logs in if it is not open. After a login for reads, checks that the target serves its logical
-         * units.
-         */
+        /** Returns the session. Logs in if it is not open. After a login for reads, checks that the target serves its LUNs. */
         synchronized IscsiSession session(boolean reads) throws IOException {
             checkNotClosed();
             if (session == null || !session.isOpen()) {
@@ -184,10 +177,7 @@ final class ShardClient implements AutoCloseable {
             && (!other.portal().needsPreparedMemory() || allocated.portal().needsPreparedMemory());
     }
 
-    /**
-     * Closes the connections with a process that does not serve the shard any more, so no call waits for this process. Does
-     * not block.
-     */
+    /** Closes the connections with a process that no longer serves the shard, so no call waits for it. Does not block. */
     void moved() {
         ThreadName.SHARD_MOVED.builder(place.id().index()).start(() -> {
             try {
@@ -272,10 +262,7 @@ final class ShardClient implements AutoCloseable {
         }
     }
 
-    /**
-     * Logs that the process that serves the shard stops. Logs this only once, although every session with the shard calls this
-     * method.
-     */
+    /** Logs that the process that serves the shard stops. Logs this only once, although every session calls this method. */
     private void stops() {
         if (!closed && stopped.compareAndSet(false, true)) {
             LOG.warn("{} stops; calls wait until it serves again, at most {} ms", id(),
@@ -333,10 +320,7 @@ final class ShardClient implements AutoCloseable {
         return null;
     }
 
-    /**
-     * Requests a checkpoint. Returns the number of the request. When the status of the shard shows this number, the request has
-     * been answered.
-     */
+    /** Requests a checkpoint. Returns the number of the request, which the shard's status shows when the request is answered. */
     long requestCheckpoint() throws IOException {
         return CheckpointCommand.request(run("CHECKPOINT", observing, observer(), CheckpointCommand.cdb(),
             CheckpointCommand.DATA_BYTES, Cancellation.NONE));
@@ -439,10 +423,7 @@ final class ShardClient implements AutoCloseable {
         return data == null ? null : ShardCounters.fromBytes(data);
     }
 
-    /**
-     * Sends SYNCHRONIZE CACHE. Sends the command again while the shard is BUSY because a round is open. The wait timeout limits
-     * the time of the repetitions.
-     */
+    /** Sends SYNCHRONIZE CACHE. Repeats it while the shard is BUSY because of an open round, for at most the wait timeout. */
     void synchronizeCache(IscsiSession session, Cancellation cancellation) throws IOException {
         byte[] cdb = {(byte) ScsiCommand.SYNCHRONIZE_CACHE_16.opcode()};
         NanoClock clock = context.clock();
@@ -460,8 +441,7 @@ final class ShardClient implements AutoCloseable {
         membership.leave();
         observer.close();
         versionReader.close();
-        // Waits for other threads that still wait for the data of a command. Their commands fail, because the sessions are
-        // closed.
+        // Waits for other threads that still wait for the data of a command. Their commands fail, as the sessions are closed.
         List.of(observing, awaiting, asking, learning, reading).forEach(ControlCommands::close);
         scratch.close();
     }

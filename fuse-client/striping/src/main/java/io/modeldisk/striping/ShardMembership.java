@@ -47,8 +47,7 @@ final class ShardMembership {
     /** Joins the shard for the first time. Joins again if the session was lost after an earlier JOIN. */
     synchronized void joinFirst() throws IOException {
         if (answer == null) {
-            // The shard might still have an earlier learner with the same label. That learner's rounds must not count for this
-            // learner.
+            // The shard might still have an earlier learner with the same label, whose rounds must not count for this learner.
             join(0, true);
         } else if (!session.isOpen()) {
             join(0, false);
@@ -56,8 +55,7 @@ final class ShardMembership {
     }
 
     /**
-     * Joins the shard at round {@code earliestRound} or later, or continues the existing membership. Logs in again if the session
-     * was lost.
+     * Joins the shard at round {@code earliestRound} or later, or continues the existing membership. Logs in again if necessary.
      */
     synchronized void join(long earliestRound) throws IOException {
         join(earliestRound, false);

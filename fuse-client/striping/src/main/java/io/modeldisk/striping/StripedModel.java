@@ -206,10 +206,7 @@ public final class StripedModel implements RemoteModel {
         return logicalBlocks * LogicalBlock.BYTES;
     }
 
-    /**
-     * Returns the memory for the answers to ABSENT. It has one count for each logical block; a command sets the first of its
-     * range.
-     */
+    /** Returns the memory for the answers to ABSENT: one count for each logical block; a command sets the first of its range. */
     private DataMemory markedCounts() throws IOException {
         synchronized (this) {
             if (markedCounts == null) {
@@ -230,10 +227,7 @@ public final class StripedModel implements RemoteModel {
         }
     }
 
-    /**
-     * Pushes a range or marks it as absent, and begins with the logical blocks that must be repeated after an earlier call has
-     * failed.
-     */
+    /** Pushes a range or marks it as absent, and begins with the logical blocks that must be repeated after a failed call. */
     private boolean startMarked(Direction direction, long offset, DataMemory memory, long memoryOffset,
         long lengthBytes, Cancellation cancellation, Completion completion) throws IOException {
         learner.join(cancellation);

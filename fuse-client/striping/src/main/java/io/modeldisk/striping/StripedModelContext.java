@@ -65,8 +65,7 @@ public final class StripedModelContext {
     }
 
     /**
-     * Changes the settings of the sessions: secrets, digests, time limits and the clock of all timeouts. The connection itself
-     * sets the other settings.
+     * Changes the sessions' secrets, digests, time limits and the clock of all timeouts. The connection sets all other settings.
      */
     public StripedModelContext sessions(Consumer<SessionContext> changes) {
         changes.accept(sessions);
@@ -85,9 +84,7 @@ public final class StripedModelContext {
         return this;
     }
 
-    /**
-     * Sets the time for which a call tries to reach a lost shard again; 10 s by default. If the time is 0, the call tries once.
-     */
+    /** Sets the time for which a call tries to reach a lost shard again; 10 s by default. With 0, the call tries once. */
     public StripedModelContext reconnectTimeout(Duration timeout) {
         this.reconnectTimeout = timeout;
         return this;

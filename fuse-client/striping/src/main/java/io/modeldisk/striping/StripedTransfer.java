@@ -344,9 +344,7 @@ final class StripedTransfer {
         }
     }
 
-    /**
-     * Sends the commands that the sessions have held back. The thread that runs the call must call this method before each wait.
-     */
+    /** Sends the commands that the sessions have held back. The thread that runs the call must call this before each wait. */
     private void flush() {
         if (unflushed) {
             unflushed = false;
@@ -457,10 +455,7 @@ final class StripedTransfer {
         failure.compareAndSet(null, reason);
     }
 
-    /**
-     * Stops the commands of a failed call. When this method returns, no command accesses the memory, and the call can be
-     * repeated.
-     */
+    /** Stops the commands of a failed call. Afterwards, no command accesses the memory, and the call can be repeated. */
     private void stopCommands() {
         // A send by an interrupted thread would close the connection, which other calls use too.
         boolean interrupted = Thread.interrupted();

@@ -93,9 +93,7 @@ final class VersionReader {
         private final Cancellation cancellation;
         private final long deadlineNs;
         private final List<Part> kept = new ArrayList<>();
-        /**
-         * The number of rounds between the latest round that has closed in any block and the round that the next attempt reads.
-         */
+        /** The number of rounds from the latest round that has closed in any block to the round that the next attempt reads. */
         private long ahead;
         private long round;
         private long pauseNs = FIRST_PAUSE_NS;
@@ -115,8 +113,7 @@ final class VersionReader {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
-     * @param sinceNs the start of the wait timeout, in nanoseconds of the clock. A call that begins after the timeout makes one
-     *     attempt
+     * @param sinceNs the start of the wait timeout, in nanoseconds of the clock. A call that begins later makes one attempt
      * @throws ShardException ROUND_TIMEOUT if no round could be read within the wait timeout
      */
     ReadVersion read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
