@@ -33,8 +33,7 @@ def local_steps(local, optimizer, batches):
 
 
 def learn(mount, rounds, steps, batch, rate):
-    """Trains until the round number `rounds`, with `steps` local steps in each. After each round, yields its number and mean
-    loss."""
+    """Trains until the round number `rounds`, with `steps` local steps in each. Yields the number and mean loss of each round."""
     images, shared, local = fashion.Images("train"), fashion.network(), fashion.network()
     optimizer = torch.optim.AdamW(local.parameters(), lr=rate)
     missing = [torch.zeros_like(weights) for weights in local.parameters()]

@@ -50,8 +50,7 @@ class Images:
         return torch.from_numpy(pixels), torch.from_numpy(self.labels[chosen].astype(np.int64))
 
     def batch(self, step, rank, of, size):
-        """Returns the mini-batch of one learner in a step: `size` images. `rank` is the number of the learner, from 0, and `of`
-        the number of learners.
+        """Returns the mini-batch of `size` images of learner number `rank`, from 0, in a step. `of` is the number of learners.
 
         The mini-batches of all learners in a step form the mini-batch of `size * of` images of a training in one process.
         """

@@ -88,6 +88,10 @@ class MountedTest(unittest.TestCase):
         self.addCleanup(learner.close)
         return learner
 
+    def joined(self, model, sets=1):
+        """Mounts a model. Returns the model, its mount and its learner."""
+        return model, self.mounted(model, sets), self.learner(model)
+
     def named(self, model):
         """Gives the tensors of the mounted model the names of the parameters of a network."""
         (self.folder / "tensors.json").write_text(json.dumps(modeldisk_torch.layout(model)))
@@ -111,9 +115,7 @@ class LearnerTest(MountedTest):
         np.testing.assert_array_equal(flat(net.parameters()), range(8))
 
     def test_backward_stores_the_gradient_in_the_mount_and_a_step_clears_it(self):
-        net = nn.Linear(3, 1)
-        mount = self.mounted(net)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1))
         for _ in range(2):
             net(torch.tensor([[1.0, 2.0, 3.0]])).sum().backward()
         np.testing.assert_array_equal(mount.read("gradient.0"), [2, 4, 6, 2])
@@ -121,9 +123,7 @@ class LearnerTest(MountedTest):
         np.testing.assert_array_equal(mount.read("gradient.0"), np.zeros(4))
 
     def test_zero_grad_before_backward_loses_no_gradient(self):
-        net = nn.Linear(3, 1)
-        mount = self.mounted(net)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1))
         pushed = []
         learner.begin = lambda parameters: pushed.append(mount.read("gradient.0"))
         for set_to_none in (True, False):
@@ -133,9 +133,7 @@ class LearnerTest(MountedTest):
         np.testing.assert_array_equal(pushed, [[1, 2, 3, 1]] * 2)
 
     def test_parameter_without_gradient_pushes_zeros(self):
-        net = nn.Linear(3, 1)
-        mount = self.mounted(net)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1))
         net(torch.ones(1, 3)).sum().backward()
         net.zero_grad(set_to_none=True)
         learner.begin = lambda parameters: None
@@ -163,9 +161,7 @@ class LearnerTest(MountedTest):
         self.assertTrue(torch.equal(net.weight, before))
 
     def test_parameters_of_another_type_are_copied_in_each_step(self):
-        net = nn.Linear(3, 1).to(torch.bfloat16)
-        mount = self.mounted(net)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1).to(torch.bfloat16))
         pushed = []
         begin = learner.begin
         learner.begin = lambda parameters: (pushed.append(mount.read("gradient.0")), mount.write("weights.0", [1, 2, 3, 4]), begin(parameters))
@@ -188,9 +184,7 @@ class LearnerTest(MountedTest):
         np.testing.assert_array_equal(gradient, [1, 2, 3, 1])
 
     def test_parameters_use_the_buffer_set_that_control_names(self):
-        net = nn.Linear(3, 1)
-        mount = self.mounted(net, 2)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1), 2)
         mount.write("weights.1", [5, 6, 7, 8])
         mount.write("gradient.1", [9, 9, 9, 9])
         mount.switch(1)
@@ -399,9 +393,7 @@ class ChangeTest(MountedTest):
         np.testing.assert_array_equal(self.pushed(learner), np.zeros(6))
 
     def test_sparse_gradient_is_pushed(self):
-        net = nn.Embedding(3, 2, sparse=True)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Embedding(3, 2, sparse=True))
         net.zero_grad(set_to_none=True)
         net(torch.tensor([1])).sum().backward()
         np.testing.assert_array_equal(self.pushed(learner), [0, 0, 1, 1, 0, 0])
@@ -419,9 +411,7 @@ class EndTest(MountedTest):
         return str(raised.exception)
 
     def test_failed_step_keeps_the_gradient_and_reports_the_reason(self):
-        net = nn.Linear(3, 1)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Linear(3, 1))
         net(torch.ones(1, 3)).sum().backward()
         said = self.failed(learner, errno.ETIMEDOUT)
         self.assertIn("Connection timed out; call step() again with the same gradient, or drop() it", said)
@@ -430,9 +420,7 @@ class EndTest(MountedTest):
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
     def test_refused_gradient_with_a_nan_is_discarded(self):
-        net = nn.Linear(3, 1)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Linear(3, 1))
         net(torch.full((1, 3), float("nan"))).sum().backward()
         self.assertIn("; continue with the next batch", self.failed(learner, errno.EIO))
         net(torch.ones(1, 3)).sum().backward()
@@ -440,9 +428,7 @@ class EndTest(MountedTest):
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
     def test_gradient_counts_once_if_the_step_is_interrupted_after_its_fsync(self):
-        net = nn.Linear(3, 1)
-        mount = self.mounted(net)
-        learner = self.learner(net)
+        net, mount, learner = self.joined(nn.Linear(3, 1))
 
         def fsync(_):
             mount.switch(0, 1)
@@ -458,18 +444,14 @@ class EndTest(MountedTest):
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
     def test_gradient_is_discarded_after_a_shard_went_back(self):
-        net = nn.Linear(3, 1)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Linear(3, 1))
         net(torch.ones(1, 3)).sum().backward()
         self.assertIn("; continue with the next batch", self.failed(learner, errno.ESTALE))
         net(torch.ones(1, 3)).sum().backward()
         np.testing.assert_array_equal(self.pushed(learner), np.ones(4))
 
     def test_drop_discards_the_gradient_in_the_mount_and_in_the_network(self):
-        net = nn.Linear(3, 1)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Linear(3, 1))
         net(torch.ones(1, 3)).sum().backward()
         self.failed(learner, errno.ETIMEDOUT)
         with mock.patch("os.setxattr") as dropped:
@@ -505,9 +487,7 @@ class EndTest(MountedTest):
         self.learner(net)
 
     def test_forked_child_does_not_act_as_a_learner(self):
-        net = nn.Linear(3, 1)
-        self.mounted(net)
-        learner = self.learner(net)
+        net, _, learner = self.joined(nn.Linear(3, 1))
         reader, writer = os.pipe()
         self.addCleanup(os.close, reader)
         control = f"/proc/self/fd/{learner.control.fileno()}"
@@ -610,8 +590,7 @@ class RealMountTest(unittest.TestCase):
             learner.drop()
             self.train(net, learner)
             served = self.served()
-            # The interrupted gradient counts in the blocks that the shard had already accepted. This model has one block, so it
-            # counts completely or not at all.
+            # The interrupted gradient counts only in accepted blocks. With one block, it counts completely or not at all.
             counted = round((expected - served)[0] / 0.5)
             self.assertIn(counted, (1, 2))
             np.testing.assert_allclose(served, expected - np.float32(0.5 * counted), rtol=1e-6)
@@ -668,8 +647,7 @@ class DilocoTest(unittest.TestCase):
         self.assertEqual(self.steps, list(range(12)))
         # If the direction of the gradient is constant, AdamW changes each weight by the learning rate in each step.
         np.testing.assert_allclose(np.abs(pushed[0]), 4 * 0.1, rtol=0.2)
-        # The weights of the mount do not change, so each round starts from the same weights and changes them in the same
-        # direction.
+        # The weights of the mount do not change, so each round starts from the same weights and goes in the same direction.
         for gradient in pushed[1:]:
             np.testing.assert_array_equal(np.sign(gradient), np.sign(pushed[0]))
 

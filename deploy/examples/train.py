@@ -88,8 +88,7 @@ class Training:
         )
 
     def follow(self, replace_after=None):
-        """Waits for the end of the training. If `replace_after` is given, kills and replaces the second learner after that number
-        of rounds."""
+        """Waits for the end of the training. If `replace_after` is given, replaces the second learner after that many rounds."""
         for number in range(self.rounds):
             text = self.learners[0].line(number)
             if text is None:
@@ -104,8 +103,7 @@ class Training:
         self.seconds = time.monotonic() - self.begun
 
     def replace(self):
-        """Kills the second learner and its mount, as if their machine had failed. Then starts a third learner with its own
-        mount."""
+        """Kills the second learner and its mount, like a failure of their machine. Then starts a third learner and its mount."""
         self.learners[1].kill()
         self.mounts[1].kill()
         # The first learner is paused. Otherwise, it could complete its rounds before the third learner has joined.
@@ -138,8 +136,7 @@ def data_parallel(name, aggregator, options):
 
 
 def alone(options):
-    """Trains in this process with the mini-batches of all learners. With overlap, each gradient uses weights that are one step
-    old, as the gradients of the learners do."""
+    """Trains in this process with the mini-batches of all learners. With overlap, gradients use weights that are one step old."""
     net, images, delay = fashion.network(), fashion.Images("train"), int(options.exchange == "overlap")
     parameters, seen = list(net.parameters()), collections.deque(maxlen=delay + 1)
     optimizer = torch.optim.Adam(parameters, lr=ADAM_RATE)

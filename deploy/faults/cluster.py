@@ -148,8 +148,7 @@ class Process:
 
 
 class Member:
-    """A member of the cluster (a shard, the coordinator, or a learner with its mount): a node, the files of its processes, and
-    its clock."""
+    """A shard, the coordinator, or a learner with its mount: a node, the files of its processes, and its clock."""
 
     def __init__(self, cluster, name, address, role=None):
         self.cluster = cluster
@@ -325,8 +324,7 @@ class Learner(Member):
 
 
 class Cluster:
-    """All members of an episode. `directory` receives the logs, the state and the mounts. `session`, the duration of a
-    coordinator session, is in seconds."""
+    """All members of an episode. Logs, state and mounts are in `directory`. A coordinator session lasts `session` seconds."""
 
     def __init__(self, episode, directory, session):
         self.episode = episode

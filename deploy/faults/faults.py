@@ -17,8 +17,7 @@ class Action:
         self.members = []
 
     def begin(self):
-        # The members are determined at the begin, because with backups another process might be the primary at the end of the
-        # fault.
+        # The members are determined now, because with backups another process might be the primary at the end of the fault.
         ends = self.fault.target.replace(" > ", " - ").split(" - ")
         self.members = [self.cluster.member(name) for name in ends if name]
         self.begun_at = time.monotonic()
@@ -42,8 +41,7 @@ class Action:
         return self.begun_at if at_once and self.fault.kind != "handover" else self.healed_at
 
     def excuses(self, learner):
-        """Returns whether a learner is allowed to get errors during this fault, because the fault affects its machine or its
-        connections."""
+        """Returns whether a learner is allowed to get errors because this fault affects its machine or its connections."""
         return self.fault.kind == "disk full" or any(member.name == f"learner {learner}" for member in self.members)
 
     def settle(self):

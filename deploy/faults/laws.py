@@ -1,5 +1,4 @@
-"""The laws that an episode must obey, as functions of its records: the events of the learners, the exits of the shards, the
-checkpoints and the weights.
+"""The laws of an episode, as functions of its records: learner events, exits of shards, checkpoints and weights.
 
 This module starts no process and never waits, so that the tests can check each law with invented records.
 """
@@ -24,8 +23,7 @@ class Push:
     number: int
     begun: float
     done: float = math.inf
-    # True if the learner got ESTALE during this push, because a shard had removed the learner. The mount then discards the rest
-    # of the push.
+    # True if the learner got ESTALE because a shard had removed it. The mount then discards the rest of the push.
     doubtful: bool = False
 
 
@@ -129,8 +127,7 @@ class Judge:
         return np.isclose(shares[..., None], [1, 1 / 2, 1 / 3] if self.bsp else [1]).any(axis=-1)
 
     def expected(self, push, back, moment):
-        """Returns the state in which the weights must contain a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the
-        checkpoint)."""
+        """Returns how the weights must contain a push: ABSENT, PRESENT, EITHER, or AS_BASE (as in the checkpoint)."""
         if push.begun > moment.before:
             return ABSENT
         acknowledged = push.done < moment.after
@@ -199,8 +196,7 @@ class Judge:
             self.violate(f"{name}: and {len(wrong) - MOST_MESSAGES} more pushes that count wrongly")
 
     def check_rounds(self, name, shares):
-        """With bsp, each block contains only whole rounds, and all blocks contain the same rounds, except for pushes that a
-        learner gave up."""
+        """With bsp, all blocks contain the same rounds, and only whole rounds, except for pushes that a learner gave up."""
         doubtful = any(push.doubtful for each in self.records for push in each.pushes.values())
         for parts in () if doubtful else (2, 3):
             count = np.isclose(shares, 1 / parts).sum(axis=(1, 2))
@@ -239,8 +235,7 @@ class Judge:
                     )
 
     def check_told(self, bases):
-        """If a shard loses acknowledged pushes of a learner, the learner gets an error before the shard acknowledges its next
-        push."""
+        """If a shard loses acknowledged pushes, their learner gets an error before the shard acknowledges its next push."""
         for shard, backs in enumerate(self.returns):
             # The pushes that earlier returns took back. The learner got an error at that time.
             gone = set()

@@ -87,8 +87,7 @@ class Learner:
                 self.failed(None, error)
 
     def fsync(self, push):
-        """Calls fsync until it succeeds or the mount has discarded the gradient. Returns the number of the acknowledged push, or
-        None.
+        """Calls fsync until it succeeds or the mount has discarded the gradient. Returns the acknowledged push number, or None.
 
         With overlap, an fsync acknowledges the push of the previous fsync.
         """

@@ -114,8 +114,7 @@ class Episode:
         self.cluster.note(f"recovered after {recovery:.2f} s, {takeovers} takeovers, longest wait {wait:.2f} s")
 
     def await_progress(self, since, pushes):
-        """Waits until each learner has completed this number of pushes that began after `since`. Returns the times at which they
-        did."""
+        """Waits until each learner has completed this number of pushes that began after `since`. Returns the completion times."""
         deadline = since + RECOVERY_SECONDS
         times = []
         for each in self.cluster.learners:
@@ -202,8 +201,7 @@ class Episode:
         judge.check_epochs(self.cluster.epochs())
         stops = [at for shard in shards for at, *_ in shard.found(clusters.STOPS_SERVING)]
         if any(not any(begin <= at <= end for begin, end in self.spans) for at in stops):
-            # A primary stopped serving without a fault, because the machine is too slow for such short sessions. Then this law
-            # cannot be checked.
+            # A primary stopped without a fault: the machine is too slow for such short sessions, so the law cannot be checked.
             stops = []
         judge.check_coordinator(self.away, stops, self.cluster.session)
         for number, (saved, moment) in bases.items():

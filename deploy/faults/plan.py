@@ -15,8 +15,7 @@ BRIEF, SHORT, LONG = (0.1, 0.3), (0.3, 2.5), (7, 10)
 class Fault:
     kind: str
     # Such as "shard 0", "backup 0", "learner 1" or "coordinator"; for a cut, the two ends; "" for the whole cluster. With
-    # backups, "shard 0" is the process that serves shard 0 when the fault begins, and "backup 0" is the other process of the
-    # shard.
+    # backups, "shard 0" is the process that serves shard 0 when the fault begins, and "backup 0" is the other process.
     target: str
     # The time from the begin of the fault until the fault is repaired, without the time for recovery.
     seconds: float

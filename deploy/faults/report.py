@@ -7,8 +7,7 @@ HEAD = ("durability", "fault", "times", "takeovers", "recovery: median", "worst"
 
 
 def table(faults):
-    """Returns the lines of the table. `faults` contains (durability, kind, takeovers, seconds of recovery, longest wait) for each
-    fault."""
+    """Returns the lines of the table. Each fault is (durability, kind, takeovers, seconds of recovery, longest wait)."""
     kinds = collections.defaultdict(list)
     for durability, kind, *figures in faults:
         kinds[durability, kind].append(figures)

@@ -74,8 +74,7 @@ class Fleet:
     # Files
 
     def noted(self, host):
-        """Returns the content of a host's manifest: the checksums of the files with which the units run, and the names of the
-        enabled units."""
+        """Returns the content of a host's manifest: the checksums of the files of running units, and the enabled units."""
         used, enabled = {}, []
         for line in self.ssh(host, f"cat /{inventory.MANIFEST} 2>/dev/null || true").splitlines():
             *digest, name = line.split()
@@ -111,8 +110,7 @@ class Fleet:
             stop=[unit for unit in enabled if unit not in units],
             start=start,
             restart=[unit for unit in units if unit in enabled and (differs(unit, used) or differs(unit, there))],
-            # An earlier call might have started a unit and failed before it wrote the manifest. This unit then runs with old
-            # files.
+            # If an earlier call started a unit and failed before it wrote the manifest, this unit runs with old files.
             again=[unit for unit in start if any(base(name) == base(unit) for name in there) and differs(unit, there)],
             wanted=wanted, used=used, units=units)
 
@@ -131,8 +129,7 @@ class Fleet:
             self.change(host, "rm -f " + " ".join(shlex.quote(f"/{name}") for name in plan.remove))
 
     def start(self, host, plan):
-        # Shards that start together wait for each other, so systemctl must not wait until one shard is ready before it starts the
-        # next one.
+        # Shards that start together wait for each other, so systemctl must start all shards before it waits for one.
         if plan.start:
             self.change(host, "systemctl enable " + " ".join(plan.start) + " && systemctl start --no-block " + " ".join(plan.start))
         if plan.again:
@@ -167,8 +164,7 @@ class Fleet:
         return True
 
     def check_model(self):
-        """Fails if options of the model differ from those of its running processes, because all processes of a model must have
-        the same options."""
+        """Fails if options of the model differ from those of its running processes, which must all have the same options."""
         for host in self.inventory.hosts:
             for unit in self.plan(host).restart:
                 if "shard" in unit:
@@ -246,8 +242,7 @@ class Fleet:
         return shards[shard].get("coordinator", {}).get("primary")
 
     def restart_order(self, shard):
-        """Returns the hosts of a shard in the order of their restarts. The host of the primary is the last, so that the primary
-        hands over to a process that has already been restarted."""
+        """Returns a shard's hosts in restart order. The primary is the last, so it hands over to a restarted process."""
         hosts = self.inventory.shards[shard]["hosts"]
         serving = self.primary(shard) if self.inventory.coordinated and not self.dry else None
         return sorted(hosts, key=lambda host: self.inventory.place(shard, host) == serving)
@@ -288,8 +283,7 @@ def apply(fleet, options):
 
 
 def restart(fleet, options):
-    """Restarts the processes of all shards one after the other. Before each restart and at the end, waits until all shards are
-    complete."""
+    """Restarts the processes of all shards in turn. Before each restart and at the end, waits until all shards are complete."""
     for shard in range(len(fleet.inventory.shards)):
         fleet.await_complete()
         for host in fleet.restart_order(shard):

@@ -94,8 +94,7 @@ class InventoryTest(unittest.TestCase):
         self.assertEqual(self.path.read_text(), before)
 
     def fleet(self, *arguments):
-        """Runs a command of deploy/fleet/run. The root directories of the hosts are folders, and ssh and systemctl are
-        simulated."""
+        """Runs a command of deploy/fleet/run. Hosts are folders, and ssh and systemctl are simulated."""
         ssh = pathlib.Path(self.folder.name, "ssh")
         ssh.write_text(f"""#!/bin/bash
 root={self.folder.name}/roots/$1; mkdir -p "$root"
