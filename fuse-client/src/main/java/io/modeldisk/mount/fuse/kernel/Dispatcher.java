@@ -50,11 +50,7 @@ final class Dispatcher {
     /** The number of the last fsync that the previous process has completed, possibly without a reply; 0 if there is none. */
     private long completed;
 
-    /**
-     * Creates a dispatcher.
-     *
-     * @param mapsFiles whether the kernel lets processes map files that are not memory
-     */
+    /** Creates a dispatcher. If {@code mapsFiles} is true, the kernel lets processes map files that are not memory. */
     Dispatcher(FuseFileSystem fileSystem, FuseOptions options, MemoryFiles memories, HandleTable handles, Lanes lanes,
         Interrupts interrupts, PollNotifier polls, boolean mapsFiles) {
         this.mapsFiles = mapsFiles;
