@@ -295,7 +295,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         aggregator = new SumAggregator() {
             @Override
             public LearningRate learningRate() {
-                // The checkpoint thread reads the rate after the last block and before the end of the file.
+                // The checkpoint thread reads the learning rate after the last block and before the end of the file.
                 if (Thread.currentThread().getName().startsWith("modeldisk-checkpoint")) {
                     reached.countDown();
                     awaitQuietly(released);

@@ -287,7 +287,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void processThatLosesItsPermissionDuringAStepPublishesNoCheckpoint() throws Exception {
+    void processThatMayNoLongerServePublishesNoCheckpoint() throws Exception {
         AtomicInteger questions = new AtomicInteger();
         AtomicBoolean pauses = new AtomicBoolean(true);
         // The permission is refused at every second question, as if another process had become the primary since the first

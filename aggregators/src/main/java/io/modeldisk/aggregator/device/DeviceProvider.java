@@ -2,7 +2,7 @@ package io.modeldisk.aggregator.device;
 
 /** Opens devices of one kind, such as {@code cuda}. {@link java.util.ServiceLoader} finds all providers. */
 public interface DeviceProvider {
-    /** Returns the name of the kind, as in {@code cuda:0}. */
+    /** Returns the name of the kind: {@code cuda} for the device {@code cuda:0}. */
     String kind();
 
     /**

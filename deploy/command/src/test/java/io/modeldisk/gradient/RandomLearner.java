@@ -243,8 +243,8 @@ final class RandomLearner implements AutoCloseable {
     }
 
     /**
-     * With overlap, replaces the gradient of a failed fsync by another gradient. Its push has not begun, because the failure is
-     * that of the previous gradient's push.
+     * With overlap, replaces the gradient of a failed fsync by another gradient. The push of the replaced gradient has not begun,
+     * because the fsync failed while it waited for the previous exchange.
      */
     private Gradient replaceUnbegun(Gradient gradient) throws IOException {
         gradient.becomes(Fate.NOTHING);

@@ -22,8 +22,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Tests the files model.safetensors and tensors/NAME.npy of two followers while two learners push. All gradient values are 1, and
- * the learning rate is 1, so with bsp, each weight of a version is the negative number of its round.
+ * Tests the files model.safetensors and tensors/NAME.npy of two followers while two learners push. All gradient values are 1, the
+ * learning rate is 1, and a round with bsp applies the mean of its gradients. All weights of round n are therefore -n.
  */
 @Tag("mount")
 @Timeout(600)

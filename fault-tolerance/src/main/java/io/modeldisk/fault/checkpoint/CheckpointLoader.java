@@ -60,8 +60,8 @@ public final class CheckpointLoader {
     }
 
     /**
-     * Returns the status with the newest complete checkpoint whose facts can be read. Its number is 0 if there is none, or
-     * {@code settings} is null.
+     * Returns the status with the newest complete checkpoint whose facts can be read. The number in the status is 0 if there is
+     * no such checkpoint, or if {@code settings} is null.
      *
      * @throws IOException if the directory cannot be used
      */

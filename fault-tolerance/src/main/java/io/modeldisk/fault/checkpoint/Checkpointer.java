@@ -165,7 +165,7 @@ public final class Checkpointer implements AutoCloseable {
         }
     }
 
-    /** Refuses a checkpoint that another model is writing to this directory, because this shard would delete it. */
+    /** Throws an exception if the partial checkpoint is of another model, because this shard would otherwise delete it. */
     private void refuseOtherModel(StateDirectory.Folder partial) throws IOException {
         if (partial != null && partial.has(CheckpointFacts.FILE)) {
             partial.facts().checkModel(facts, partial.path().toString());

@@ -468,8 +468,8 @@ public class Membership<K, M extends Member<K>> {
             switch (change.kind()) {
                 case JOINED -> {
                     if (members.containsKey(change.key()) || change.place() > inOrder.size()) {
-                        throw new IllegalArgumentException("learner " + change.key() + " has joined before, or place "
-                            + change.place() + " does not exist among " + inOrder.size() + " learners");
+                        throw new IllegalArgumentException("learner " + change.key() + " is already a learner, or its place "
+                            + change.place() + " is beyond the " + inOrder.size() + " learners");
                     }
                     fixPartitions(change.openedRound());
                     M member = newMember.apply(change.key());

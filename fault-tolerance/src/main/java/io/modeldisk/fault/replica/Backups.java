@@ -99,8 +99,8 @@ public final class Backups implements AutoCloseable {
             for (BackupConnection connection : all()) {
                 connection.lost(stream, reason);
             }
-            // An attempt to add this backup might have failed without an answer. Its connection might already use another stream,
-            // or be gone, so this call does not depend on the connection.
+            // An attempt to add this backup might have failed without an answer. The connection of the backup might already use
+            // another stream, or be gone, so this call does not depend on the connection.
             members.removeUnconfirmed();
         }
     }

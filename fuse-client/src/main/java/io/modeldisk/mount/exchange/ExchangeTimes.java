@@ -12,7 +12,7 @@ import io.modeldisk.platform.time.NanoClock;
 final class ExchangeTimes {
     private final ExchangeCounters counters;
     private final PullScheduler scheduler;
-    /** True if the learner computes during the exchange, so the delay of a pull is measured. */
+    /** True if the learner computes during the exchange. The time between the end of a push and its pull is then measured. */
     private final boolean overlaps;
     private final IterationTrace trace;
     private final NanoClock clock;

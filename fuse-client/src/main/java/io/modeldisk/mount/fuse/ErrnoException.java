@@ -23,7 +23,7 @@ public final class ErrnoException extends IOException {
         this.errno = errno;
     }
 
-    /** Returns the error number for the process. */
+    /** Returns the error number that the process receives for its request. */
     public Errno errno() {
         return errno;
     }

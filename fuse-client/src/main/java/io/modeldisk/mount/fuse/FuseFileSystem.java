@@ -31,9 +31,9 @@ public interface FuseFileSystem {
     default void flush() {}
 
     /**
-     * Records that a request has failed, and returns the error number for the process. For an {@link ErrnoException}, the result
-     * is ignored, because the exception contains the number. This method is not called for a failure that is part of normal use,
-     * such as a lookup of a missing name.
+     * Records that a request has failed, and returns the error number that its process receives. For an {@link ErrnoException},
+     * the result is ignored, because the exception contains the number. This method is not called for a failure that is part of
+     * normal use, such as a lookup of a missing name.
      */
     Errno errno(IOException failure);
 }

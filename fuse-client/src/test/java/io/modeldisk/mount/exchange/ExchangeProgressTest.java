@@ -131,7 +131,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void pullAfterTheWholePushIsOnePiece() {
+    void pullThatBeginsAfterTheWholePushIsNotDivided() {
         begin(Cut.FINE);
         pushAll();
         end(take(StepKind.SYNCHRONIZE));

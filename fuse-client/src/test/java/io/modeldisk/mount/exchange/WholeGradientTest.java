@@ -98,7 +98,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void overlapFsyncAfterARefusedGradientFailsAndKeepsItsOwnGradient(boolean mapped) throws IOException {
+    void fsyncWithOverlapReportsThePreviousRefusedGradientAndKeepsItsOwn(boolean mapped) throws IOException {
         open("overlap", "refuse", mapped);
         gradient(mapped, 1, NAN);
         fsync();
@@ -227,7 +227,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void overlapDropGivesUpTheFailedGradientAndTheNextGradient(boolean mapped) throws IOException {
+    void dropWithOverlapGivesUpTheFailedGradientAndTheNextGradient(boolean mapped) throws IOException {
         open("overlap", "refuse", mapped);
         beginAGradientThatFails("overlap", mapped);
         Dropped dropped = exchange.drop(Cancellation.NONE);
@@ -258,7 +258,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void overlapDropStopsTheRepetitionOfAFailedPush() throws IOException {
+    void dropWithOverlapStopsTheRepetitionOfAFailedPush() throws IOException {
         open("overlap", "refuse", true);
         beginAGradientThatFails("overlap", true);
         model.pushesWait(true);
@@ -350,7 +350,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void overlapDropDiscardsARefusedGradient() throws IOException {
+    void dropWithOverlapDiscardsARefusedGradient() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();

@@ -160,7 +160,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void sameVersionOfAnotherHistoryWakesAProcessAtTheNextRead() throws Exception {
+    void waitingProcessIsWokenWhenAReadFindsTheSameVersionOfAnotherHistory() throws Exception {
         read(0);
         model.version(7, 2);
         FileHandle other = open();

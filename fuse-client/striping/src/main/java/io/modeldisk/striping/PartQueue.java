@@ -179,7 +179,8 @@ final class PartQueue {
     }
 
     /**
-     * Records the success of a part's command, or its final failure. Returns whether the calling thread has attached the call.
+     * Records the success of a part's command, or its final failure. Returns true if the call was detached, and the calling
+     * thread must continue it.
      */
     boolean ended(int shard, IoRequest request, boolean succeeded) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -190,7 +191,8 @@ final class PartQueue {
     }
 
     /**
-     * Records that a part must be sent again, after a pause. Returns whether the calling thread has attached the call.
+     * Records that a part must be sent again, after a pause. Returns true if the call was detached, and the calling thread must
+     * continue it.
      *
      * @param doubtful true if the connection was lost before the response; false if the shard has not executed the command
      */
@@ -227,7 +229,7 @@ final class PartQueue {
         return detached;
     }
 
-    /** Wakes the thread that waits in {@link #await}. Returns whether the calling thread has attached a detached call instead. */
+    /** Wakes the thread that waits in {@link #await}. Returns true if the call was detached and this thread must continue it. */
     boolean wake() {
         try (ScopedLock.Held _ = lock.hold()) {
             return signalOrAttach();

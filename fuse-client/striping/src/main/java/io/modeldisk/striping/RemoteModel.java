@@ -115,8 +115,8 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Starts a push; see {@link #push} and {@link #startPull}.
      *
-     * @param judged whether the caller has already checked that the whole gradient is finite; if so, the call does not search its
-     *     range, even if the shards check gradients
+     * @param judged whether the caller has already checked that the whole gradient is finite; if so, this call does not search
+     *     the range for NaN and infinity, even if the shards check gradients
      */
     boolean startPush(long offset, DataMemory memory, long memoryOffset, long lengthBytes, boolean judged,
         Cancellation cancellation, Completion completion) throws IOException;
@@ -250,7 +250,7 @@ public interface RemoteModel extends AutoCloseable {
     /** Returns the status of the shards, in order. Each shard visits all its blocks, which is too slow for every iteration. */
     JsonNode status() throws IOException;
 
-    /** Returns the sum of the counters of all shards. The call is cheap for the shards. */
+    /** Returns the combined counters of all shards. The call is cheap for the shards. */
     ShardCounters counters() throws IOException;
 
     /**
@@ -258,7 +258,8 @@ public interface RemoteModel extends AutoCloseable {
      * blocks. Tries again for a limited time if a connection is lost. Calls by several threads run one after another.
      *
      * @param known the known version; {@link AwaitCommand#NONE} if there is none, so the call does not wait
-     * @return the sum of the counters of all shards; after some seconds without a change, they contain the known version
+     * @return the combined counters of all shards. Their version can still be {@code known}, because the call waits for only some
+     *     seconds
      */
     ShardCounters awaitVersion(long known, Cancellation cancellation) throws IOException;
 

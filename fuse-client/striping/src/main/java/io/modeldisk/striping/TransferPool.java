@@ -78,7 +78,7 @@ final class TransferPool {
                     throw new ShardException(ShardException.Kind.BUSY, shard, shard
                         + ": the call could not start within " + TimeUnit.NANOSECONDS.toSeconds(waitNs) + " s, because"
                         + " the maximum number of calls (" + size + ") was in progress; `modeldisk status` names the"
-                        + " learners for whose pushes these calls might wait");
+                        + " learners whose pushes these calls might wait for");
                 }
                 inTime = clock.awaitUntil(returned, deadlineNs);
             }

@@ -107,7 +107,7 @@ class VersionReaderTest {
     }
 
     @Test
-    void readerThatTriedLaterRoundsReturnsToTheNewestRoundWhenLearnersStop() throws Exception {
+    void readerGivesUpOpenRoundsAndReadsTheNewestClosedRoundWhenLearnersStop() throws Exception {
         shard.passed = 1;
         shard.othersRound = 12;
         shard.othersEnd = Duration.ofSeconds(30);

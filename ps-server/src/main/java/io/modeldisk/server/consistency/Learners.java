@@ -63,7 +63,7 @@ public final class Learners extends Membership<Nexus, Learner> {
         return member == null || mayHold(member.key(), nexus) ? member : null;
     }
 
-    /** Returns the user of the learner of this nexus, if another user has logged in as this nexus; otherwise null. */
+    /** If the learner of this nexus belongs to another user than the nexus does, returns the learner's user; otherwise null. */
     public String otherUser(Nexus nexus) {
         Learner member = super.member(nexus);
         return member == null || mayHold(member.key(), nexus) ? null : member.key().user();

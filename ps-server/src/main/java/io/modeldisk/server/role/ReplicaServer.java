@@ -302,7 +302,7 @@ public final class ReplicaServer {
         return peers;
     }
 
-    /** Requests a handover, which {@link #run} tries soon. Returns false on a backup, and without a backup in sync. */
+    /** Requests a handover, which {@link #run} tries soon. Returns false on a backup, or if no backup is in sync. */
     private boolean handOver() {
         ReplicatedShard replication = server.shard().replication();
         if (!replication.isPrimary() || replication.backups().status().stream().noneMatch(backup -> backup.inSync())) {

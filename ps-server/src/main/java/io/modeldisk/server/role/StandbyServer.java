@@ -35,7 +35,7 @@ public final class StandbyServer implements AutoCloseable {
     /**
      * Starts a server that serves no data. The model is not read.
      *
-     * @param context the configuration, in whose target port groups the group of this process is not active
+     * @param context the configuration; the target port group of this process must not be active
      * @param epoch returns the epoch of the process that serves the shard, for the status
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the server cannot listen at its address

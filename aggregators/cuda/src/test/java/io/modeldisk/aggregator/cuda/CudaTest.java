@@ -147,7 +147,7 @@ class CudaTest {
     }
 
     @Test
-    void eventIsIncompleteFromItsRecordUntilThePrecedingWorkIsDone() throws InterruptedException {
+    void recordedEventIsIncompleteUntilThePrecedingWorkIsDone() throws InterruptedException {
         try (CudaDevice device = CudaDevice.open(0, BYTES)) {
             CudaEvent never = device.newEvent();
             assertThat(never.isComplete()).isTrue();

@@ -67,8 +67,8 @@ class NormTest {
     }
 
     /**
-     * Writes random values of very different sizes. The relative difference between their norm and {@link #EPSILON} is only about
-     * 1e-12 to 1e-11, and the norm is smaller.
+     * Writes random values of very different sizes. Their norm is smaller than {@link #EPSILON}, but the relative difference is
+     * only about 1e-12 to 1e-11.
      */
     private static void fill(MemorySegment gradient, GradientType type, SplittableRandom random) {
         int count = (int) (gradient.byteSize() / Float.BYTES);

@@ -67,7 +67,7 @@ final class TaskEnd {
             return task.failure();
         }
         Sense ofState = portGroups.state().sense();
-        // The sense is null if the group has become active again.
+        // If the group has become active again, its state has no sense.
         return ofState == null ? Sense.ACCESS_STATE_CHANGED : ofState;
     }
 

@@ -202,7 +202,7 @@ final class TaskRunner {
                 returnParameters(task, data);
                 return true;
             }
-            case NONE -> throw new IllegalStateException("a command that does not access the medium cannot be run");
+            case NONE -> throw new IllegalStateException("a command without access to the medium has no parameter data");
         }
         end.finish(task, ScsiStatus.GOOD);
         return true;

@@ -122,14 +122,14 @@ class TaskStateTest {
     }
 
     @Test
-    void parkedTaskCanBeClaimedOnlyOnce() {
+    void onlyOneCallerCanClaimAParkedTask() {
         taskIn(PARKED);
         assertThat(task.takeParked()).isTrue();
         assertThat(task.takeParked()).isFalse();
     }
 
     @Test
-    void taskWhoseLastPutDataIsInProgressCanBeClaimedOnlyOnce() {
+    void onlyOneCallerCanEndATaskWhoseLastPutDataIsInProgress() {
         taskIn(ENDING).leavePut(7);
         assertThat(task.putNumber()).isEqualTo(7);
         assertThat(task.takePut()).isTrue();
@@ -144,7 +144,7 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("reasons")
-    void endReasonDeclaredLaterReplacesAnEndReasonDeclaredEarlier(EndReason one, EndReason other) {
+    void ofTwoEndReasonsTheOneDeclaredLastInTheEnumApplies(EndReason one, EndReason other) {
         task.endFor(one);
         task.endFor(other);
         assertThat(task.endReason()).isEqualTo(one.ordinal() > other.ordinal() ? one : other);

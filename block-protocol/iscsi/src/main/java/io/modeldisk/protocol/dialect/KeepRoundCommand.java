@@ -62,7 +62,10 @@ public final class KeepRoundCommand {
          * a later round.
          */
         PASSED,
-        /** The shard keeps another round for another nexus. The nexus can request that round, or try again. */
+        /**
+         * The shard keeps another round for other readers, or has too many readers. The nexus that has sent this command can
+         * request the round that is kept, or try again.
+         */
         OTHER_ROUND,
         /**
          * The shard keeps no round for the nexus, or could not keep all weights of that round. The nexus must discard the weights

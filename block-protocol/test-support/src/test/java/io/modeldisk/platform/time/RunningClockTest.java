@@ -43,7 +43,7 @@ class RunningClockTest {
     }
 
     @Test
-    void sleepContinuesUntilItsDeadlineInRunningTime() throws InterruptedException {
+    void sleepEndsOnlyWhenTheRunningClockReachesItsDeadline() throws InterruptedException {
         Thread sleeper = Thread.ofPlatform().daemon().start(() -> {
             try {
                 running.sleepUntil(startNs + Duration.ofMillis(1500).toNanos());

@@ -16,9 +16,9 @@ import picocli.CommandLine.Option;
 /** The command {@code modeldisk bench mount}. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures with fio reads and writes of a mount with --exchange direct, one at a time (pread, pwrite) and eight in "
-            + "flight (libaio), in turn with a file of the same binding that moves no data, and with the protocol without a "
-            + "mount. `bench training --through mount,mapped` measures the time of a learner.",
+        "Measures reads and writes of a mount with fio: with --exchange direct, one at a time (pread, pwrite) and eight in "
+            + "flight (libaio). These measurements alternate with those of a file of the same binding that moves no data, and of "
+            + "the protocol without a mount. `bench training --through mount,mapped` measures the time of a learner.",
         "The shard drops pushed gradients. The shard and each mount run in their own processes."},
     footer = {"", "Examples:", "  modeldisk bench mount", "  modeldisk bench mount --sizes 256k --rounds 5"})
 final class BenchMountCommand implements Callable<Integer> {

@@ -56,7 +56,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Integer> clients = List.of();
 
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
-        description = "The numbers of requests in flight in each direction for throughput. A mount has 32 for each shard.")
+        description = "For throughput: the numbers of requests in flight in each direction. A mount has 32 for each shard.")
     private List<Integer> queueDepths;
 
     @Option(names = "--gradient-size", paramLabel = "BYTES", defaultValue = "0",
@@ -65,7 +65,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private ByteSize gradientSize;
 
     @Option(names = "--directions", paramLabel = "DIRECTION", split = ",", defaultValue = "push,pull,both",
-        description = "One or more of ${COMPLETION-CANDIDATES}, for throughput.")
+        description = "The directions for throughput: one or more of ${COMPLETION-CANDIDATES}.")
     private List<Direction> directions;
 
     @Option(names = "--aggregators", paramLabel = "NAME[:OPTIONS]", defaultValue = "null,sgd:lr=0.1",
@@ -88,7 +88,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the model, which should exceed the processor's caches. A node of mesh has at most 64 MiB.")
+        description = "The size of the model, which should exceed the processor's caches. For mesh, the model of each node has at "
+            + "most 64 MiB.")
     private ByteSize modelSize;
 
     @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME",

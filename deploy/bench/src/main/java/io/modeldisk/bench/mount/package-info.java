@@ -1,2 +1,2 @@
-/** Measures the files of mounts with fio, in turn with files that move no data and with the protocol alone. */
+/** Measures files of mounts with fio, alternating with files that move no data and with the protocol alone. */
 package io.modeldisk.bench.mount;

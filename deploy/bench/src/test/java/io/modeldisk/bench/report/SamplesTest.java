@@ -25,7 +25,7 @@ final class SamplesTest {
     }
 
     @Test
-    void samplesAreDividedOnlyByTheSameNumberOfSamples() {
+    void ratioOfListsWithDifferentNumbersOfSamplesIsRefused() {
         assertThatThrownBy(() -> new Samples(1, 2).over(new Samples(1)))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage(

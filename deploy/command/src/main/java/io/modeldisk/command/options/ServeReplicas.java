@@ -21,8 +21,8 @@ public final class ServeReplicas {
     private int replicas;
 
     @Option(names = "--replica-timeout", paramLabel = "TIME",
-        description = "The time within which a backup must apply records. A backup that needs longer no longer delays pushes, "
-            + "and must catch up before it can become the primary. Default: --coordinator-session.")
+        description = "The time within which a backup must apply records. If a backup needs more time, pushes stop "
+            + "waiting for it, and it must catch up before it can become the primary. Default: --coordinator-session.")
     private Duration timeout;
 
     /** Returns the settings of a primary. {@code secrets} are the secrets of the shard, or null if it has none. */

@@ -42,7 +42,7 @@ final class Lane {
      * @param limit the maximum number of requests that are served at the same time, at least 1
      * @param parkedBytesLimit the maximum total size of parked requests. A thread that has read a request beyond this limit waits
      *     until a parked request is removed
-     * @param beforeWait is run by a thread before it waits for this memory
+     * @param beforeWait an action that a thread runs before it waits for the removal of a parked request
      */
     Lane(String name, int limit, long parkedBytesLimit, Runnable beforeWait) {
         this.beforeWait = beforeWait;

@@ -86,7 +86,7 @@ class ChapTest {
         "5, 11fc88bc6ded92fc5804ac7be91f9695",
         "7, c5867885c0abbd9791477acadad607244696f32ba52775f07fe5b6610ac69326",
         "8, 051885bbdd8a2e43c82b2d01e6a8866961b9d513f416ad02d0dc10222d68169a"})
-    void chapResponseIsTheDigestOfIdentifierSecretAndChallenge(String number, String digest) {
+    void chapResponseIsTheDigestOfTheIdentifierTheSecretAndTheChallenge(String number, String digest) {
         byte[] value = HexFormat.of().parseHex("000102030405060708090a0b0c0d0e0f");
         ChapChallenge challenge = new ChapChallenge(ChapAlgorithm.strongestOf(number).orElseThrow(), 0x5A, value);
         assertThat(HexFormat.of().formatHex(ChapSecret.of("aVeryLongSecretOfIts").respond(challenge)))
@@ -99,7 +99,7 @@ class ChapTest {
     }
 
     @Test
-    void targetAlsoAuthenticatesIfTheInitiatorsSecretsHaveAPeer() throws LoginException {
+    void targetAuthenticatesItselfIfTheInitiatorsSecretsHaveAPeerLine() throws LoginException {
         assertThat(run(TARGET, MUTUAL).user()).isEqualTo("learner");
     }
 
@@ -111,7 +111,7 @@ class ChapTest {
     }
 
     @Test
-    void initiatorWhoseSecretsHaveAPeerRefusesATargetWithoutAuthentication() {
+    void initiatorWhoseSecretsHaveAPeerLineRefusesATargetWithoutAuthentication() {
         InitiatorChap initiator = new InitiatorChap(MUTUAL, RANDOM);
         assertThat(initiator.methods()).isEqualTo("CHAP");
         assertThatThrownBy(() -> initiator.next(Map.of("AuthMethod", "None")))
