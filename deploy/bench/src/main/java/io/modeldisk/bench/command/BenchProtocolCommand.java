@@ -88,8 +88,8 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private Duration duration;
 
     @Option(names = "--model-size", paramLabel = "BYTES", defaultValue = "256MiB",
-        description = "The size of the model, which should exceed the processor's caches. For mesh, the model of each node has at "
-            + "most 64 MiB.")
+        description = "The size of the model, which should exceed the processor's caches. For mesh, the model of each node has "
+            + "at most 64 MiB.")
     private ByteSize modelSize;
 
     @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME",
