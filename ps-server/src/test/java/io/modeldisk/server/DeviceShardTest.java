@@ -410,12 +410,12 @@ class DeviceShardTest {
             while (!unit(shard.model(), 0).write(task)) {
                 task.awaitResume();
             }
-        }).isInstanceOf(ScsiException.class).hasMessageContaining("cuda:0 (emulated 0) has failed");
+        }).isInstanceOf(ScsiException.class).hasMessageContaining("cuda:0 (emulated 0) failed");
         reported.get(30, TimeUnit.SECONDS);
         assertThatThrownBy(() -> unit(shard.model(), 0).write(new FakeTask(LEARNERS.getFirst(), 0, BLOCK)))
             .isInstanceOf(ScsiException.class);
         assertThatThrownBy(() -> shard.pull(0, LEARNERS.getFirst(), 0, BLOCK)).isInstanceOf(ScsiException.class)
-            .hasMessageContaining("cuda:0 (emulated 0) has failed");
+            .hasMessageContaining("cuda:0 (emulated 0) failed");
         shard.close();
         Emulator.fail(0, 0, false);
     }

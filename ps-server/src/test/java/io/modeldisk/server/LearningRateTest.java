@@ -133,7 +133,7 @@ class LearningRateTest extends CheckpointFixture {
         useAggregator("sgd:lr=1");
         ShardModel shard = start(1).getFirst();
         assertThatThrownBy(() -> rate(shard, 1, rate)).isInstanceOf(ScsiException.class)
-            .hasMessageContaining("is not a finite number above 0");
+            .hasMessageContaining("must be finite and must not be negative");
         assertThatThrownBy(() -> rate(shard, 0, 1)).isInstanceOf(ScsiException.class)
             .hasMessageContaining("names round 0");
         assertThat(rate(shard, 1, 0)).isEqualTo(1);
