@@ -88,12 +88,17 @@ abstract class CheckpointFixture {
         return new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);
     }
 
-    /** Pushes, and waits until the push is acknowledged. */
-    protected static void push(ShardModel shard, long round, float value) throws Exception {
-        RecordedShard.write(shard.target().units().get(0), pushOf(shard, round, value));
+    /** Pushes the whole shard. */
+    protected void push(ShardModel shard, long round, float value) throws Exception {
+        write(shard.target().units().get(0), pushOf(shard, round, value));
     }
 
-    protected static void pushAll(List<ShardModel> shards, long round, float value) throws Exception {
+    /** Writes, and checks that the write is not parked. */
+    protected void write(LogicalUnit unit, FakeTask push) throws Exception {
+        assertThat(unit.write(push)).isTrue();
+    }
+
+    protected void pushAll(List<ShardModel> shards, long round, float value) throws Exception {
         for (ShardModel shard : shards) {
             push(shard, round, value);
         }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.journal.JournalSettings;
+import io.modeldisk.protocol.engine.LogicalUnit;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.server.fake.FakeTask;
 import java.io.IOException;
@@ -75,6 +76,12 @@ class JournalShardTest extends CheckpointFixture {
         try (Stream<Path> files = Files.walk(folder.resolve("state/journal"))) {
             return files.filter(file -> file.toString().endsWith(".records")).count();
         }
+    }
+
+    /** A push of a shard with a journal is parked until its records are durable. */
+    @Override
+    protected void write(LogicalUnit unit, FakeTask push) throws Exception {
+        RecordedShard.write(unit, push);
     }
 
     @ParameterizedTest

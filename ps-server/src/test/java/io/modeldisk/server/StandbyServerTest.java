@@ -35,6 +35,7 @@ class StandbyServerTest {
     private final TargetPortGroups groups = new TargetPortGroups(2, 2, AccessState.STANDBY);
     private StandbyServer standby;
     private ParameterServer server;
+    private CompletableFuture<Void> push = CompletableFuture.completedFuture(null);
 
     @AfterEach
     void close() {
@@ -44,6 +45,7 @@ class StandbyServerTest {
         if (server != null) {
             server.close();
         }
+        push.handle((_, _) -> null).join();
         memory.close();
     }
 
@@ -91,7 +93,7 @@ class StandbyServerTest {
         InetSocketAddress address = standby.localAddress();
         try (StripedModel model = connect(address)) {
             memory.slab(0).set(ValueLayout.JAVA_FLOAT, 0, 7);
-            CompletableFuture<Void> push = Roles.start(() -> {
+            push = Roles.start(() -> {
                 model.join();
                 model.push(0, memory, 0, SIZE, Cancellation.NONE);
             });
@@ -110,7 +112,7 @@ class StandbyServerTest {
         try (StripedModel model = connect(server.localAddress())) {
             model.join();
             groups.become(AccessState.STANDBY);
-            CompletableFuture<Void> push = Roles.start(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
+            push = Roles.start(() -> model.push(0, memory, 0, SIZE, Cancellation.NONE));
             assertThat(server.shard().traffic().pushes.sum()).isZero();
             groups.become(AccessState.ACTIVE);
             push.get(30, TimeUnit.SECONDS);

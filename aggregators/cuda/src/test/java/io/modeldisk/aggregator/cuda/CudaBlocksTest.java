@@ -68,6 +68,7 @@ class CudaBlocksTest {
 
             Block(int bytes) {
                 super(arena, aggregator, floats(bytes));
+                round = 0;
                 hostState = arena.allocate(bytes / PAGE * (long) aggregator.stateBytesPerLogicalBlock(), 64);
                 sum = arena.allocate(bytes, 64);
             }

@@ -61,8 +61,11 @@ class OrderlyStopTest {
 
     private void stopDuringWrites(int blocks, boolean shm) throws Exception {
         int bytes = blocks * Serving.BLOCK;
-        try (Serving serving = new Serving(context -> context.datamovers(
-            List.of(new TcpPortal.Opener(), new ShmPortal.Opener(folder, new MappingLimits()))));
+        try (Serving serving = new Serving(context -> {
+            if (shm) {
+                context.datamovers(List.of(new TcpPortal.Opener(), new ShmPortal.Opener(folder, new MappingLimits())));
+            }
+        });
             DataMemory memory = DataMemory.allocateShareable((long) DEPTH * bytes)) {
             InetSocketAddress address = serving.server.localAddress();
             SessionContext context = new SessionContext().portal(address)

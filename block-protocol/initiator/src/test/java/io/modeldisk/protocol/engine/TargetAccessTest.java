@@ -12,7 +12,6 @@ import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.TextConstant;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.pdu.TaskManagementRequestPdu;
-import io.modeldisk.protocol.pdu.TaskManagementResponsePdu;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -31,6 +30,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Tests the logins that a target accepts or refuses (RFC 7143 sections 6.3, 9.2 and 12.1). */
 @Timeout(60)
 class TargetAccessTest {
+    /** Function authorization failed (RFC 7143 section 11.6.1). */
+    private static final int FUNCTION_AUTHORIZATION_FAILED = 6;
     private static final String INITIATOR = "InitiatorName=iqn.test:raw";
     private static final String TARGET = "TargetName=" + MemoryTarget.NAME;
     private static final String SECRET = "aVeryLongSecretOfIts";
@@ -277,7 +278,7 @@ class TargetAccessTest {
         int tag = parkedRead(reading);
         RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher", "InitiatorName=iqn.test:watcher");
         assertThat(watching.manage(function, RawInitiator.NONE))
-            .isEqualTo(TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED);
+            .isEqualTo(FUNCTION_AUTHORIZATION_FAILED);
         assertThat(serving.target.unit.parked).as("tasks that the unit still parks").hasSize(1);
         RawInitiator other = loggedIn("other", "anotherVeryLongSecret", "InitiatorName=iqn.test:other");
         assertThat(other.manage(function, RawInitiator.NONE)).isZero();

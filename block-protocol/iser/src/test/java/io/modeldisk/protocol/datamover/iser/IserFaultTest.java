@@ -126,10 +126,13 @@ class IserFaultTest extends IserFixture {
     @Test
     void targetReleasesAllResourcesOfAKilledInitiator() throws Exception {
         try (IscsiSession session = login(iser())) {
-            try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
-                victim.awaitBusy();
+            // The second initiator logs in while the target might still have the connection of the first one.
+            for (int i = 0; i < 2; i++) {
+                try (IserVictim victim = IserVictim.initiator(serving.server.localAddress())) {
+                    victim.awaitBusy();
+                }
+                assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
             }
-            assertThat(read(session, 0, 1, 0)).isEqualTo("GOOD");
         }
         serving.awaitNothingLeft();
     }
