@@ -95,7 +95,7 @@ final class BufferPool implements AutoCloseable {
         return true;
     }
 
-    /** Removes a task from the queue of tasks that wait for chunks. Returns whether the task was queued. */
+    /** Removes a task from the queue of tasks that wait for chunks. Returns true if the task was in the queue. */
     synchronized boolean stopWaiting(TaskSlot task) {
         return waiting.remove(task);
     }

@@ -24,7 +24,7 @@ final class CommandWindow implements TargetDatamover.Numbering {
     private final TargetConnection connection;
     private final BufferPool pool;
     private final TaskSlot[] slots;
-    /** The number of free chunks to keep for large writes. The window grows only while the pool has more free chunks. */
+    /** The number of chunks to keep free for large writes. The window grows only while more chunks than this number are free. */
     private final int poolReserve;
     private final DevicePool devicePool;
     private final AtomicInteger awaitingData = new AtomicInteger();
@@ -120,7 +120,10 @@ final class CommandWindow implements TargetDatamover.Numbering {
         stopped = true;
     }
 
-    /** True if every task has ended, or is parked without any effect yet, for example to wait for pushes of other learners. */
+    /**
+     * True if every task has ended, or is parked and has had no effect yet. A parked task waits, for example, for pushes of other
+     * learners.
+     */
     boolean isQuiet() {
         for (int i = 0; i < slotCount; i++) {
             TaskState state = slots[i].state();

@@ -12,8 +12,8 @@ import io.modeldisk.protocol.memory.DataMemory;
  */
 final class DevicePool {
     private final DeviceWrites device;
-    // A ring of the chunks that no task holds, in the order of their return. {@code operations} contains the newest operation at
-    // the time of each return.
+    // A ring of the chunks that no task holds, in the order of their return. For each chunk, {@code operations} contains the
+    // number of the device operation that was the newest when the chunk was returned.
     private final long[] offsets;
     private final long[] operations;
     private int first;

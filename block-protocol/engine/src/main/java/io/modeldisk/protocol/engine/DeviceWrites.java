@@ -24,6 +24,6 @@ public interface DeviceWrites {
     /** Returns the number of the newest operation that was submitted to the device. The numbers of operations ascend. */
     long newestOperation();
 
-    /** Returns the highest number for which the device has read the data of this operation and of all earlier operations. */
+    /** Returns the number of the newest completed operation: the device has read its data and the data of all earlier ones. */
     long lastDoneOperation();
 }

@@ -110,7 +110,7 @@ final class DiskCommands {
             }
             default ->
                 throw new IllegalStateException(
-                    "a command with the access " + task.command.access + " is not a disk command");
+                    "a plain disk cannot run a command with the access " + task.command.access);
         }
         return !task.isToEnd();
     }

@@ -305,7 +305,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         tasks.end(EndReason.ABORTED_BY_OTHER, unit);
     }
 
-    /** Establishes the unit attention for a reset of {@code unit}, or of all units if null. Can be called by any thread. */
+    /** Establishes the unit attention for a reset of {@code unit}; null means all units. Can be called by any thread. */
     void tellOfReset(LogicalUnit unit) {
         attentions.establish(unit, UnitAttentions.Condition.RESET);
     }

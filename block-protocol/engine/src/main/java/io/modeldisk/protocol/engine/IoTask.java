@@ -55,7 +55,7 @@ public interface IoTask {
 
     /** Increases the number of logical blocks that an ABSENT has marked as pushed. */
     default void addMarked(int logicalBlocks) {
-        throw new IllegalStateException("only an ABSENT counts the logical blocks that it marks");
+        throw new IllegalStateException("the command is not an ABSENT, so it marks no logical blocks");
     }
 
     /** Returns the number of logical blocks that an ABSENT has marked as pushed. */
@@ -65,7 +65,7 @@ public interface IoTask {
 
     /** Increases the number of logical blocks in the range of an ABSENT that have no gradient in the ABSENT's round. */
     default void addAbsent(int logicalBlocks) {
-        throw new IllegalStateException("only an ABSENT counts the logical blocks without a gradient");
+        throw new IllegalStateException("the command is not an ABSENT, so it counts no logical blocks");
     }
 
     /** Returns the number of logical blocks in the range of an ABSENT that have no gradient in the ABSENT's round. */
@@ -91,16 +91,22 @@ public interface IoTask {
     /** Returns the size of the scratch memory in bytes, at least 256 KiB. */
     int scratchBytes();
 
-    /** Returns the position in the log of records that this command waits for; 0 if the command has not waited for the log. */
+    /**
+     * Returns the position up to which the log of records must be durable before this command can end; 0 if this command has not
+     * waited for the log.
+     */
     long logPosition();
 
-    /** Sets the position in the log that a {@linkplain #isTaken() taken} command waits for. */
+    /** Sets the position for {@link #logPosition()}. The command is then {@linkplain #isTaken() taken}. */
     void logPosition(long position);
 
-    /** Returns the ticket of the device that this command waits for; 0 if the command has not waited for the device. */
+    /**
+     * Returns the ticket of the last device operation that must complete before this command can end; 0 if this command has not
+     * waited for the device.
+     */
     long deviceTicket();
 
-    /** Sets the ticket of the device that a {@linkplain #isTaken() taken} command waits for. */
+    /** Sets the ticket for {@link #deviceTicket()}. The command is then {@linkplain #isTaken() taken}. */
     void deviceTicket(long ticket);
 
     /** Returns whether the command is taken: it has had its effect, and waits only for the log or the device. */

@@ -41,8 +41,8 @@ public interface LogicalUnit {
     int optimalTransferBytes();
 
     /**
-     * Returns whether the unit runs commands only if the target port group of this process is active. The other processes of the
-     * target use a unit that runs commands in every state, for example to keep a standby process up to date.
+     * Returns true if the unit runs commands only while the target port group of this process is active. Returns false if the
+     * unit runs commands in every state: another process of the target then uses the unit to keep this process up to date.
      */
     default boolean followsAccessState() {
         return true;

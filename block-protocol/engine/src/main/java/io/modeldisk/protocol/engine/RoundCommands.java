@@ -12,7 +12,7 @@ import io.modeldisk.protocol.scsi.ScsiException;
 final class RoundCommands {
     private RoundCommands() {}
 
-    /** Sets the round and the data length of one of these four commands. Returns false for any other command. */
+    /** Sets the round and the data length of a PUSH, PULL, ABSENT or AWAIT VERSION. Returns false for any other command. */
     static boolean decode(DecodedCommand command, CdbUsage usage) throws ScsiException {
         if (usage == AwaitCommand.USAGE) {
             command.access = MediumAccess.AWAIT;

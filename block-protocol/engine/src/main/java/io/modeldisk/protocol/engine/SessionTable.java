@@ -109,8 +109,8 @@ final class SessionTable {
     }
 
     /**
-     * Checks three limits: for all sessions, for the sessions of one user, and for the sessions of users that have neither the
-     * right learn nor the right replicate.
+     * Checks three limits: for all sessions, for the sessions of one user, and for the sessions of users that have neither of the
+     * rights {@code learn} and {@code replicate}.
      */
     private void checkRoom(Session wanted) throws LoginException {
         LoginException.require(sessions.size() < limit, LoginStatus.OUT_OF_RESOURCES,

@@ -30,9 +30,10 @@ final class SilenceWatch {
     }
 
     /**
-     * Returns the time since the last PDU of the peer arrived. The time before the receiver thread began to wait, or before the
-     * transfer of the current PDU began, does not count. Returns 0 while the receiver thread runs a command and no PDU is being
-     * sent or received.
+     * Returns the time for which the peer has been silent. While a PDU is being sent or received, the silence begins at the start
+     * of this transfer, or at the arrival of the last PDU if that is later. While the receiver thread waits for the next PDU, the
+     * silence begins at the start of the wait. While the receiver thread runs a command, the peer is not silent, and the result
+     * is 0.
      *
      * @param listeningSinceNs the time at which the receiver thread began to wait for the next PDU
      */

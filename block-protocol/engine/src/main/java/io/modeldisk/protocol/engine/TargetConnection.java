@@ -36,7 +36,10 @@ import org.apache.logging.log4j.Logger;
 final class TargetConnection implements Runnable {
     private static final Logger LOG = LogManager.getLogger(TargetConnection.class);
 
-    /** The schedule entries for each slot. A task can be scheduled twice: after it received memory and after it was resumed. */
+    /**
+     * The number of schedule entries for each slot. A task can have two entries at a time: one because the task received memory,
+     * and one because the task was resumed.
+     */
     private static final int SCHEDULE_FACTOR = 2;
 
     private final TargetServer server;
@@ -219,8 +222,8 @@ final class TargetConnection implements Runnable {
                 if (next == farewell) {
                     datamover.sendControl(
                         new AsyncMessagePdu(Pdu.newHeader()).begin(AsyncMessagePdu.SESSION_DROPPED), null, true);
-                    // The connection stays open, because closing it before the peer has read the message could discard the
-                    // message. Meanwhile, the receiver thread receives and ignores commands.
+                    // The connection stays open, because a close before the peer has read the Asynchronous Message could
+                    // discard this message. Meanwhile, the receiver thread receives and ignores commands.
                     closes = false;
                     return;
                 }

@@ -94,8 +94,8 @@ public final class TargetContext {
     }
 
     /**
-     * Sets the function that returns the maximum unsolicited data of one write in bytes (ImmediateData, FirstBurstLength) for the
-     * name of a datamover. The maximum must be 0, or from 512 bytes to 256 KiB, which is the default.
+     * Sets the function that returns, for the name of a datamover, the maximum unsolicited data of one write in bytes
+     * (ImmediateData, FirstBurstLength). This maximum must be 0, or from 512 bytes to 256 KiB. The default is 256 KiB.
      */
     public TargetContext eagerBytes(ToIntFunction<String> ofDatamover) {
         this.eagerBytes = ofDatamover;

@@ -36,8 +36,8 @@ public final class TargetServer implements AutoCloseable {
     private static final Duration WATCH_PERIOD = Duration.ofMillis(100);
     private static final Duration ACCEPT_RETRY = Duration.ofMillis(100);
     /**
-     * The server counts as unresponsive if no check of all connections has completed for this time. Much longer than the time
-     * from one check to the next.
+     * The server counts as unresponsive if the watchdog has not completed a check of all connections within this time. Much
+     * longer than the time from one check to the next.
      */
     private static final Duration RESPONSE_LIMIT = Duration.ofSeconds(10);
     /** The maximum wait of a closing server for initiators to close their connections after the Asynchronous Message. */

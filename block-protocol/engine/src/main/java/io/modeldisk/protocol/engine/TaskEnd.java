@@ -67,11 +67,11 @@ final class TaskEnd {
             return task.failure();
         }
         Sense ofState = portGroups.state().sense();
-        // If the group has become active again, its state has no sense.
+        // The state of a group that has become active again has no sense data.
         return ofState == null ? Sense.ACCESS_STATE_CHANGED : ofState;
     }
 
-    /** Ends a task with the status of its {@link TaskSlot#endReason}. {@code dataMoved}: whether the data was received. */
+    /** Ends a task with the status of its {@link TaskSlot#endReason}. {@code dataMoved} is true if the data was received. */
     void endEarly(TaskSlot task, boolean dataMoved) throws IOException {
         EndReason reason = task.endReason();
         if (reason == EndReason.ABORTED) {

@@ -45,7 +45,7 @@ final class TaskManagement {
         return TaskManagementResponsePdu.FUNCTION_COMPLETE;
     }
 
-    /** True if the initiator is allowed to request the function. Ending its own tasks needs no permission. */
+    /** True if the initiator is allowed to request the function. An initiator needs no permission to end its own tasks. */
     private static boolean isAuthorized(int function, LogicalUnit unit, Target target, Nexus nexus) {
         return switch (function) {
             case TaskManagementRequestPdu.CLEAR_TASK_SET, TaskManagementRequestPdu.LOGICAL_UNIT_RESET ->

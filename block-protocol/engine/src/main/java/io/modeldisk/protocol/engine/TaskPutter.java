@@ -9,7 +9,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Sends the data of reads in pieces that the logical unit has pinned. The last Put_Data sends the last piece and the status. If
- * this Put_Data is in progress when {@link TargetDatamover#putData} returns, the RDMA device owns the task until it completes.
+ * this Put_Data is in progress when {@link TargetDatamover#putData} returns, the RDMA device owns the task until the Put_Data
+ * completes.
  */
 final class TaskPutter {
     private final TargetDatamover datamover;

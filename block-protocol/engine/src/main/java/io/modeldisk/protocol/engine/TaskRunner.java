@@ -202,7 +202,7 @@ final class TaskRunner {
                 returnParameters(task, data);
                 return true;
             }
-            case NONE -> throw new IllegalStateException("a command without access to the medium has no parameter data");
+            case NONE -> throw new IllegalStateException("the command neither accesses the medium nor returns data");
         }
         end.finish(task, ScsiStatus.GOOD);
         return true;

@@ -19,8 +19,8 @@ package io.modeldisk.protocol.engine;
  * </pre>
  *
  * A task is in PUTTING until its last Put_Data completes or another thread claims the task. A task that waits for memory or data
- * can also change to ENDING if it fails, and to FREE if it is aborted. An aborted task that runs or is parked changes from
- * RUNNING to FREE.
+ * can also change to ENDING if it fails, and to FREE if it is aborted. An aborted task in RUNNING changes to FREE. An aborted
+ * task in PARKED changes to RUNNING and then to FREE.
  */
 enum TaskState {
     /** The slot contains no task. Owner: the {@link CommandWindow}. */

@@ -3,8 +3,8 @@ package io.modeldisk.protocol.engine;
 import java.util.Arrays;
 
 /**
- * The tasks that each wait until a position is reached, in the order of their arrival. The tasks are in a ring, which grows with
- * the number of tasks and never shrinks. Not thread-safe.
+ * A queue of tasks in the order of their arrival. Each task waits until a position is reached. The queue is a ring, which grows
+ * with the number of tasks and never shrinks. Not thread-safe.
  */
 public final class WaitingTasks {
     private IoTask[] tasks = new IoTask[64];

@@ -124,7 +124,7 @@ class CommandWindowTest {
     }
 
     @Test
-    void waitForAFreeSlotStopsWhenTheConnectionIsClosed() throws Exception {
+    void threadStopsWaitingForAFreeSlotWhenTheConnectionIsClosed() throws Exception {
         roomTold();
         arrives(START, false);
         TaskSlot first = taken;

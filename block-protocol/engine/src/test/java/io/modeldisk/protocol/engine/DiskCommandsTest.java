@@ -138,7 +138,7 @@ class DiskCommandsTest extends ServedTarget {
     }
 
     @Test
-    void writeSameThatMustWaitContinuesWhereItStopped() throws IOException {
+    void parkedWriteSameContinuesWhereItStopped() throws IOException {
         AtomicInteger filled = new AtomicInteger();
         serving.target.unit.filling = () -> {
             filled.incrementAndGet();
@@ -160,7 +160,7 @@ class DiskCommandsTest extends ServedTarget {
     }
 
     @Test
-    void writeAndVerifyThatMustWaitComparesAfterItsWrite() throws IOException {
+    void parkedWriteAndVerifyComparesItsDataOnlyAfterTheWrite() throws IOException {
         serving.target.unit.parking = true;
         byte[] data = random(BLOCK, 4);
         int tag = raw.command(WRITE, range(0x8E, COMPARE, 9, 1), BLOCK, data);
@@ -199,7 +199,7 @@ class DiskCommandsTest extends ServedTarget {
     }
 
     @Test
-    void writeSameAndVerifyOfOneBlockMoreThanTheMaximumAreRefused() throws IOException {
+    void rangeAboveTheMaximumIsRefusedForWriteSameAndForVerify() throws IOException {
         byte[] limits = raw.run(READ, cdb(0x12, 1, 0xB0, 0, 64), 64, EMPTY).data();
         int limit = (int) ByteBuffer.wrap(limits).getLong(36);
         for (byte[] cdb : new byte[][]{range(0x93, 0, 0, limit + 1), range(0x8F, COMPARE_ONE, 0, limit + 1)}) {

@@ -103,7 +103,7 @@ class PendingLoginsTest {
     }
 
     @Test
-    void oldestConnectionOfTheAddressWithMostConnectionsIsRefusedWhenTooManyWait() {
+    void oldestConnectionOfTheAddressWithMostConnectionsIsRefusedIfTooManyConnectionsWait() {
         connect(FLOOD, LIMIT / 2);
         Waiting learner = waiting(LEARNER);
         Waiting oldest = waiting(FLOOD);

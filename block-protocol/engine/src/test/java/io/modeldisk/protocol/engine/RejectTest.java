@@ -64,7 +64,7 @@ class RejectTest extends ServedTarget {
     }
 
     @Test
-    void responseToAPingThatWasNeverSentIsRejected() throws IOException {
+    void pingResponseIsRejectedIfTheTargetSentNoPing() throws IOException {
         assertRejected(INVALID_PDU_FIELD, raw.request(0x40, 0x80, NONE).putInt(20, 0x1234), EMPTY);
     }
 

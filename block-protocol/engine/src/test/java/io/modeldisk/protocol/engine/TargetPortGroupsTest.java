@@ -165,7 +165,7 @@ class TargetPortGroupsTest extends ServedTarget {
     }
 
     @Test
-    void activeGroupReportsTheOtherGroupsInStandby() throws IOException {
+    void activeGroupReportsThatTheOtherGroupsAreInStandby() throws IOException {
         assertThat(report(raw, 0, 64).data()).containsExactly(
             0, 0, 0, 24,
             0x02, 0x8D, 0, 1, 0, 2, 0, 1, 0, 0, 0, 1,

@@ -150,7 +150,7 @@ class TargetWriteTest extends ServedTarget {
     @ParameterizedTest
     @CsvSource({"less data than the first burst, 0, 4096, " + SenseCodes.INCORRECT_AMOUNT_OF_DATA,
         "more data than the first burst, 4096, 65536, " + SenseCodes.UNEXPECTED_UNSOLICITED_DATA})
-    void unsolicitedDataThatDiffersFromTheFirstBurstFailsTheCommand(String fault, int immediate, int unsolicited,
+    void unsolicitedDataWithAnotherLengthThanTheFirstBurstFailsTheCommand(String fault, int immediate, int unsolicited,
         int sense) throws IOException {
         int tag = raw.command(WRITE_MORE_FOLLOWS, RawInitiator.write(0, 32), 32 * BLOCK, new byte[immediate]);
         raw.dataOut(tag, NONE, 0, immediate, new byte[unsolicited], true);
@@ -258,7 +258,7 @@ class TargetWriteTest extends ServedTarget {
     }
 
     @Test
-    void readDataIsSplitIntoTheSegmentsAndBurstsOfTheInitiator() throws IOException {
+    void readDataIsSplitIntoSegmentsAndBurstsThatTheInitiatorAccepts() throws IOException {
         byte[] medium = serving.fill(16);
         try (RawInitiator small = serving.loginAs("iqn.test:small", "MaxRecvDataSegmentLength=1000",
             "MaxBurstLength=2500")) {
@@ -334,7 +334,7 @@ class TargetWriteTest extends ServedTarget {
     }
 
     @Test
-    void sessionsLogInWhileWritesOccupyAllOtherMemory() throws IOException {
+    void newSessionsLogInWhileWritesOccupyAllMemoryThatIsNotPromised() throws IOException {
         try (Serving small = new Serving(TargetWriteTest::small)) {
             RawInitiator[] hogs = exhaust(small);
             hogs[0].command(WRITE, RawInitiator.write(0, 384), 384 * BLOCK, EMPTY);

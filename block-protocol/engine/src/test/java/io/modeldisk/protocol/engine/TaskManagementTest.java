@@ -59,7 +59,7 @@ class TaskManagementTest extends ServedTarget {
     }
 
     @Test
-    void closingServerCompletesATakenCommandBeforeItNotifiesTheInitiator() throws Exception {
+    void closingServerCompletesCommandsInProgressBeforeItNotifiesTheInitiator() throws Exception {
         int tag = parkedRead(raw);
         IoTask task = serving.target.unit.parked.getFirst();
         task.logPosition(1);
@@ -198,7 +198,7 @@ class TaskManagementTest extends ServedTarget {
     }
 
     @Test
-    void parkedCommandThatTakesNoDataEndsWithTaskAbortedEvenIfAWriteWouldCountTwice() throws IOException {
+    void parkedReadEndsWithTaskAbortedEvenIfTheMediumHasChanged() throws IOException {
         try (RawInitiator resetting = serving.loginAs("iqn.test:resetting")) {
             serving.target.unit.changedByParked = true;
             int tag = parkedRead(raw);

@@ -144,7 +144,7 @@ class TaskStateTest {
 
     @ParameterizedTest
     @MethodSource("reasons")
-    void ofTwoEndReasonsTheOneDeclaredLastInTheEnumApplies(EndReason one, EndReason other) {
+    void endReasonThatIsDeclaredLastInTheEnumApplies(EndReason one, EndReason other) {
         task.endFor(one);
         task.endFor(other);
         assertThat(task.endReason()).isEqualTo(one.ordinal() > other.ordinal() ? one : other);

@@ -95,7 +95,7 @@ class UnitAttentionTest extends ServedTarget {
     }
 
     @Test
-    void reportOfPowerOnClearsAPendingResetUnitAttention() throws IOException {
+    void powerOnUnitAttentionClearsAPendingUnitAttentionForAReset() throws IOException {
         try (RawInitiator other = RawInitiator.justLoggedIn(serving.server, "iqn.test:other")) {
             raw.manage(LOGICAL_UNIT_RESET, RawInitiator.NONE);
             assertThat(other.testUnitReady().senseCode()).isEqualTo(SenseCodes.POWER_ON);

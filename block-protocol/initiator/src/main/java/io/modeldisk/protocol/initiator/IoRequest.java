@@ -113,8 +113,8 @@ public final class IoRequest implements InitiatorTask {
      * Fills the request with the vendor-specific command {@link AbsentCommand ABSENT}, which reports that the learner has no
      * gradient for a range. The target returns {@link AbsentCommand#DATA_BYTES} bytes of data.
      *
-     * @param nonFinite true if the learner withholds the gradient because of a NaN or an infinity; the shard then counts the
-     *     gradient
+     * @param nonFinite true if the learner withholds the gradient because of a NaN or an infinity; the shard then increments its
+     *     counter of such gradients
      */
     public IoRequest absent(
         ValueType type, long lba, int blocks, long round, boolean nonFinite, DataMemory to, long offset) {

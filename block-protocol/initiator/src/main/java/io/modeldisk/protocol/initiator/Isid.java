@@ -13,7 +13,7 @@ public final class Isid {
 
     private Isid() {}
 
-    /** Returns a random identifier whose last two bits are 0. The caller can set them to number the sessions of a process. */
+    /** Returns a random identifier whose last two bits are 0. The caller can number the sessions of a process with these bits. */
     public static long random() {
         return RANDOM_FORMAT | new SecureRandom().nextLong() & RANDOM_BITS;
     }

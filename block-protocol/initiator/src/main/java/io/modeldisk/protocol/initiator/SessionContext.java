@@ -139,7 +139,7 @@ public final class SessionContext implements Cloneable {
         return this;
     }
 
-    /** Returns the digest of the data. */
+    /** Returns the kind of digest that protects the data of a PDU. */
     public Digest dataDigest() {
         return dataDigest;
     }

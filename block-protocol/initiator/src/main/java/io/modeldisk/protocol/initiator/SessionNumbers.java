@@ -165,7 +165,7 @@ final class SessionNumbers implements InitiatorDatamover.Numbering {
     public void stamp(RequestPdu pdu) {
         int cmdSn = pdu.immediate() ? nextCmdSn : nextCmdSn++;
         pdu.numbers(cmdSn, expStatSn);
-        // Only the PDU of a command carries the tag of a request. Other PDUs get no stored CmdSN.
+        // Only the PDU of a command carries the tag of an IoRequest. This IoRequest stores the CmdSN of the command.
         int slot = IoRequest.slotOf(pdu.initiatorTaskTag());
         if (slot < requests.length && requests[slot].initiatorTaskTag() == pdu.initiatorTaskTag()) {
             requests[slot].sent(cmdSn);

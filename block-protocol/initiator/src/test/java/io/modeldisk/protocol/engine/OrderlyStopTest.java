@@ -45,7 +45,10 @@ class OrderlyStopTest {
     @TempDir
     private Path folder;
 
-    /** For each place, the number of the last write that has ended, and of the last write that the target has executed. */
+    /**
+     * For each place on the medium: the number of the last write that has ended, and the number of the last write that the target
+     * has executed.
+     */
     private final int[] ended = new int[PLACES];
     private final int[] executed = new int[PLACES];
     private final Queue<String> doubts = new ConcurrentLinkedQueue<>();
@@ -115,7 +118,7 @@ class OrderlyStopTest {
         }
     }
 
-    /** Submits the write of a number when no other write of its place is in flight. Returns false if the session has ended. */
+    /** Waits until no write to the number's place is in flight, and writes the number. Returns false if the session has ended. */
     private boolean submit(IscsiSession session, DataMemory memory, int number, int blocks, Semaphore turn)
         throws IOException, InterruptedException {
         int place = number % PLACES;

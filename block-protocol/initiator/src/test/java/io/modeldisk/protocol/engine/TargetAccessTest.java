@@ -214,7 +214,7 @@ class TargetAccessTest {
     }
 
     @Test
-    void targetReservesSessionsForOtherUsersAndForLearners() throws Exception {
+    void targetLimitsTheSessionsOfOneUserAndOfAllUsersThatDoNotLearn() throws Exception {
         serving = new Serving(context -> context.access(new AccessPolicy(ChapSecrets.parse("""
             peer learner aVeryLongSecretOfIts
             peer watcher theSecretOfTheWatcher may=status

@@ -17,8 +17,8 @@ public final class CancellableLock {
     private final Condition unlocked = queue.newCondition();
     private final Cancellation.Waiter wakeWaiting = Cancellation.signalling(queue, unlocked);
 
-    // Only threads that hold {@code queue} change the two counters. A thread increments a counter before its last attempt to
-    // acquire this lock, and {@code close} reads the counter after it has released this lock. Therefore either the attempt
+    // Only threads that hold {@code queue} change the two counters. A thread increments {@code waiting} before its last attempt
+    // to acquire this lock, and {@code close} reads {@code waiting} after it has released this lock. Therefore either the attempt
     // succeeds, or {@code close} wakes the thread.
     private volatile int waiting;
     private volatile int waitingExclusive;

@@ -59,6 +59,6 @@ public final class DurationText {
                 return ns / UNIT_NS.get(unit) + unit;
             }
         }
-        throw new AssertionError("every duration is a whole number of nanoseconds");
+        throw new AssertionError("the duration is not a whole number of nanoseconds");
     }
 }

@@ -121,7 +121,7 @@ final class MemoryLimitTest {
     }
 
     @Test
-    void memoryOfThisProcessIsLimitedOnLinux() {
+    void memoryLimitOfThisProcessIsKnownOnLinux() {
         assertThat(MemoryLimit.ofThisProcess().availableBytes()).isBetween(1L, 1L << 50);
     }
 }

@@ -13,7 +13,7 @@ final class ServiceManagerTest {
     private static final long PROCESS = 4711;
 
     @Test
-    void environmentContainsTheSocketAndTheWatchdogTime() {
+    void socketAndWatchdogTimeAreReadFromTheEnvironment() {
         assertThat(ServiceManager.of(Map.of("NOTIFY_SOCKET", "/run/systemd/notify", "WATCHDOG_USEC", "30000000",
             "WATCHDOG_PID", "4711"), PROCESS))
             .contains(new ServiceManager("/run/systemd/notify", Duration.ofSeconds(30)));

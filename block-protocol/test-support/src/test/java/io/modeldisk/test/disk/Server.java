@@ -147,7 +147,7 @@ final class Server implements Runnable {
     private String text() {
         int start = in.position();
         while (in.get() != 0) {
-            // Each call of get() advances the position, at last past the zero byte.
+            // The loop ends with the position after the zero byte.
         }
         byte[] bytes = new byte[in.position() - 1 - start];
         in.get(start, bytes);
