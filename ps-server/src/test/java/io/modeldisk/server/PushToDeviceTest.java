@@ -107,12 +107,12 @@ class PushToDeviceTest {
         Emulator.gpuDirect(false, true, true);
         assertThatThrownBy(() -> launch("asp", PushTo.DEVICE)).isInstanceOf(IOException.class)
             .hasMessageContaining("--push-to=device is not possible: ")
-            .hasMessageContaining("by dma-buf: ibv_reg_dmabuf_mr failed")
-            .hasMessageContaining("by peer memory, which needs the kernel module nvidia_peermem: ");
+            .hasMessageContaining("registration as a dma-buf failed: ibv_reg_dmabuf_mr failed")
+            .hasMessageContaining("registration as peer memory, which needs the kernel module nvidia_peermem, failed");
         assertThat(Emulator.live()).isZero();
         Emulator.gpuDirect(false, false, true);
         assertThatThrownBy(() -> launch("asp", PushTo.DEVICE)).isInstanceOf(IOException.class)
-            .hasMessageContaining("by dma-buf: cuMemGetHandleForAddressRange failed");
+            .hasMessageContaining("registration as a dma-buf failed: cuMemGetHandleForAddressRange failed");
         try (ParameterServer server = launch("asp", PushTo.AUTO)) {
             assertThat(server.shard().pushPlace()).isEqualTo("host memory");
             train(server, 2);

@@ -13,7 +13,8 @@ import java.util.Optional;
  * The initiator's end of one connection (RFC 5047 section 7). The initiator sends control PDUs and immediate data. The datamover
  * transfers the other data of reads and writes without a call to the iSCSI layer.
  *
- * <p>Only one thread calls {@link #receive}, and never waits for the threads that send. The other methods are thread-safe.
+ * <p>Only one thread calls {@link #receive}. This thread never waits for the threads that send. The other methods are
+ * thread-safe.
  */
 public interface InitiatorDatamover extends AutoCloseable {
     /** Handles received PDUs on the thread that calls {@link #receive}. */

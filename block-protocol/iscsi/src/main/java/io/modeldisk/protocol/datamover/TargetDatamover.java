@@ -44,8 +44,9 @@ public interface TargetDatamover extends AutoCloseable {
 
         /**
          * Handles the completion of a put that was in progress when {@link TargetDatamover#putData} returned
-         * (Data_Completion_Notify of RFC 5047). The datamover no longer needs the put's memory. This call precedes the
-         * notification of the PDU whose ExpStatSN acknowledges the status that the put has sent.
+         * (Data_Completion_Notify of RFC 5047). The datamover no longer needs the put's memory. If the put has sent a
+         * status, the initiator acknowledges the status by the ExpStatSN of a later PDU. The datamover calls this method before
+         * it notifies the listener of that PDU.
          */
         void putCompletionNotify(DataTransfer transfer);
 

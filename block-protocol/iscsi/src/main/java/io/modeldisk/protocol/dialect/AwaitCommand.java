@@ -25,7 +25,7 @@ public final class AwaitCommand {
     /** The version in the CDB of a command that must not wait. */
     public static final long NONE = -1;
 
-    /** The suffix of the login key {@code X-io.modeldisk.learner} in a session that only follows the model. */
+    /** The end of the value of the login key {@code X-io.modeldisk.learner} in a session that only follows the model. */
     public static final String FOLLOWER_SUFFIX = "(follower)";
 
     private static final int VERSION = 2;

@@ -109,8 +109,8 @@ public final class KeepRoundCommand {
         }
 
         /**
-         * Returns an answer that combines the answers of this shard and of the next shard. Of the two results, it contains the
-         * one that {@link Result} declares later.
+         * Combines the answers of this shard and of the next shard into one answer. The result of this answer is the one of the
+         * two results with the higher {@code ordinal()}.
          */
         public Answer and(Answer other) {
             return new Answer(result.compareTo(other.result) >= 0 ? result : other.result,

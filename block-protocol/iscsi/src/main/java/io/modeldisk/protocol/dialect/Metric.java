@@ -25,7 +25,7 @@ public enum Metric {
     BUFFERS_LIMIT_BYTES(Scope.PROCESS, "buffers", "limitBytes", Unit.BYTES, Kind.GAUGE,
         "memory for incoming data (`serve --buffers`); a write waits if its data does not fit; only of a shard"),
 
-    // Metrics of a model, which never change.
+    // Metrics of a model. Their values never change.
     SHARDS(Scope.MODEL, "shards", Unit.SHARDS, Kind.GAUGE, "shards of the model"),
     SIZE_BYTES(Scope.MODEL, "sizeBytes", Unit.BYTES, Kind.GAUGE, "size of the weights of the whole model in float32"),
 
@@ -249,7 +249,7 @@ public enum Metric {
         private final String symbol;
         /** The suffix of the constants with this unit. */
         private final String ending;
-        /** The suffix of the names in Prometheus, which contain the base unit (bytes or seconds). */
+        /** The suffix of the Prometheus names of metrics with this unit. It contains the base unit (bytes or seconds). */
         private final String baseEnding;
         private final double baseUnits;
 

@@ -34,8 +34,8 @@ import java.util.regex.Pattern;
  *     are sizes in this type. Null from a shard of an older version, whose only type is float32
  * @param protocol the version of PROTOCOL.md that the shard implements; 0 from a target that does not report a version. Both
  *     sides of a connection must implement the same version
- * @param state the identity of the directory of {@code --state}, the same on all shards; {@value #NO_STATE} if it has none. Null
- *     from a shard of an older version, or before the shard has opened the directory
+ * @param state the identity of the directory of {@code --state}, the same on all shards; {@value #NO_STATE} from a shard without
+ *     {@code --state}. Null from a shard of an older version, or before the shard has opened the directory
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
 public record ModelFacts(

@@ -20,7 +20,7 @@ import java.nio.ByteBuffer;
 public record ShardCounters(
     long minVersion, long maxVersion, long openedRound, int learners, boolean formed, boolean stopped, long history) {
 
-    /** The vendor-specific VPD page that carries these counters, on both logical units. */
+    /** The vendor-specific VPD page that carries these counters, on the train units and on LUN 1. */
     public static final int VPD_PAGE = 0xC2;
 
     /** The length of the page after its 4-byte header, in bytes. */

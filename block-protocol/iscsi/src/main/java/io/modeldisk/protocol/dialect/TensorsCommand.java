@@ -38,7 +38,7 @@ public final class TensorsCommand {
         return ByteBuffer.allocate(Cdb.MAX_BYTES).put(0, (byte) OPCODE).putLong(OFFSET_FIELD, offset).array();
     }
 
-    /** Returns the data for a CDB, from the whole text. The part after the end of the text is empty. */
+    /** Returns the data that TENSORS returns for a CDB. A part that starts after the end of the text is empty. */
     public static byte[] data(Cdb cdb, byte[] text) {
         long offset = cdb.u64(OFFSET_FIELD);
         int from = offset < 0 || offset > text.length ? text.length : (int) offset;

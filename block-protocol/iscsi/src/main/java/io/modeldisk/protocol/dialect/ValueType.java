@@ -56,14 +56,14 @@ public enum ValueType {
         return FiniteValues.areIn(memory, offset, lengthBytes, bytes, infinityBits);
     }
 
-    /** The number of bytes in float32 for each byte of this type. */
+    /** The size of a float32 value divided by the size of a value of this type. */
     public int widening() {
         return Float.BYTES / bytes;
     }
 
     /**
-     * True if a shard whose blocks have this size in float32 has a unit of this type: a block of the unit must consist of whole
-     * logical blocks.
+     * Returns whether a shard has a unit of this type. The blocks of such a unit must not be smaller than a logical block.
+     * {@code blockSizeBytes} is the size of the shard's blocks in float32.
      */
     public boolean fits(int blockSizeBytes) {
         return blockSizeBytes / widening() >= LogicalBlock.BYTES;

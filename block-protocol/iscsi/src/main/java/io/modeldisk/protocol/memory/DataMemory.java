@@ -33,7 +33,7 @@ public final class DataMemory implements AutoCloseable {
     private final MemorySegment[] slabs;
     private final int descriptor;
     private final long bytes;
-    /** The way in which an RDMA device accesses this memory of another device; null for host memory. */
+    /** The way in which an RDMA device accesses this memory, if it is memory of another device; null for host memory. */
     private final OnDevice device;
 
     /**

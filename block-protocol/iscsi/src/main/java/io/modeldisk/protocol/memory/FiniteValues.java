@@ -21,7 +21,7 @@ public final class FiniteValues {
      * @param offset the offset of the range in bytes
      * @param lengthBytes the length of the range, a multiple of a value's size
      * @param valueBytes the size of a value: 4 or 2
-     * @param infinityBits the bits of positive infinity; without its sign bit, every NaN is a larger number
+     * @param infinityBits the bits of positive infinity, as an integer
      */
     public static boolean areIn(DataMemory memory, long offset, long lengthBytes, int valueBytes, int infinityBits) {
         long at = offset;

@@ -40,7 +40,7 @@ public enum AccessState {
         return code;
     }
 
-    /** Returns the sense with which a command fails that is not run in this state; null for {@link #ACTIVE}. */
+    /** Returns the sense with which commands fail in this state, unless the state runs them; null for {@link #ACTIVE}. */
     public Sense sense() {
         return sense;
     }

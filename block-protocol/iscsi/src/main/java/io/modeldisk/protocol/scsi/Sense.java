@@ -55,7 +55,7 @@ public record Sense(int key, int asc, int ascq, int field, int bit, long informa
     /** ACCESS DENIED - NO ACCESS RIGHTS. */
     public static final Sense NO_ACCESS_RIGHTS = of(0x5, 0x20, 0x02);
 
-    /** UNIT ATTENTION, asymmetric access state changed: a target port group of the logical unit has another state. */
+    /** UNIT ATTENTION, asymmetric access state changed: the state of a target port group has changed. */
     public static final Sense ACCESS_STATE_CHANGED = of(0x6, 0x2A, 0x06);
 
     /** HARDWARE ERROR, internal target failure. */

@@ -117,7 +117,7 @@ public record SupportedOperations(boolean disk, boolean portGroups, List<CdbUsag
         if (cdb.u32(6) < 4) {
             throw new ScsiException(Sense.invalidFieldInCdb(6),
                 "REPORT SUPPORTED TASK MANAGEMENT FUNCTIONS has an allocation length of " + cdb.u32(6)
-                    + " bytes; it must have at least 4");
+                    + " bytes; the minimum is 4");
         }
         boolean extended = (cdb.u8(2) & 0x80) != 0;
         DataBuilder data = new DataBuilder(extended ? 16 : 4).u8(0, TASK_MANAGEMENT_FUNCTIONS);

@@ -312,7 +312,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void sendingToATargetThatDoesNotReadBlocksUntilTheInitiatorIsClosed() throws Exception {
+    void sendBlocksUntilTheInitiatorIsClosedIfTheTargetDoesNotRead() throws Exception {
         CompletableFuture<Void> stuck = new CompletableFuture<>();
         target.onNextPing = () -> stuck.join();
         ping(60, new byte[0]);
@@ -329,7 +329,7 @@ public abstract class DatamoverContract {
     }
 
     @Test
-    void sendingToAnInitiatorThatDoesNotReadBlocksUntilTheTargetIsClosed() throws Exception {
+    void sendBlocksUntilTheTargetIsClosedIfTheInitiatorDoesNotRead() throws Exception {
         CompletableFuture<Void> stuck = new CompletableFuture<>();
         initiator.onNext = () -> stuck.join();
         ping(70, new byte[0]);

@@ -38,14 +38,14 @@ class OperationalNegotiationTest {
     }
 
     @Test
-    void initialR2tNoFromTheTargetIsRefusedIfTheInitiatorOfferedYes() throws LoginException {
+    void initiatorThatOfferedInitialR2tYesRefusesTheResponseNo() throws LoginException {
         assertThat(accept(initiator(true, true), "InitialR2T=Yes").result().initialR2t()).isTrue();
         assertThatThrownBy(() -> accept(initiator(true, true), "InitialR2T=No"))
             .hasMessage("the target responded with InitialR2T=No; the initiator offered Yes");
     }
 
     @Test
-    void immediateDataYesFromTheTargetIsRefusedIfTheInitiatorOfferedNo() throws LoginException {
+    void initiatorThatOfferedImmediateDataNoRefusesTheResponseYes() throws LoginException {
         assertThat(accept(initiator(true, false), "ImmediateData=No").result().immediateData()).isFalse();
         assertThatThrownBy(() -> accept(initiator(true, false), "ImmediateData=Yes"))
             .hasMessage("the target responded with ImmediateData=Yes; the initiator offered No");

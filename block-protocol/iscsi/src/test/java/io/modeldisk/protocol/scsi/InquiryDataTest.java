@@ -26,7 +26,7 @@ class InquiryDataTest {
     }
 
     @Test
-    void deviceIdentificationHasDesignatorsOfUnitPortAndDevice() {
+    void deviceIdentificationHasDesignatorsOfTheUnitThePortAndTheDevice() {
         List<Designator> found = designators(1, 0);
 
         assertThat(found).extracting(Designator::association)
@@ -39,7 +39,7 @@ class InquiryDataTest {
     }
 
     @Test
-    void deviceIdentificationOfATargetWithPortGroupsHasDesignatorsOfPortAndGroup() {
+    void deviceIdentificationWithPortGroupsAlsoHasDesignatorsOfTheRelativePortAndTheGroup() {
         List<Designator> found = designators(0x1A, 2);
 
         assertThat(found).extracting(Designator::association)

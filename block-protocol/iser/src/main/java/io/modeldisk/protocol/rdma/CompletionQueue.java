@@ -56,7 +56,7 @@ final class CompletionQueue {
         return queue;
     }
 
-    /** Polls, and returns the number of completions for {@link #completion}. {@code idle} runs after a wait without an event. */
+    /** Polls for completions, and returns their number. Runs {@code idle} if this method has waited and no event has arrived. */
     int poll(QueuePair.IdleCheck idle) throws IOException {
         int count = poll.execute().getPolls();
         if (count > 0) {
@@ -78,7 +78,7 @@ final class CompletionQueue {
         return count;
     }
 
-    /** Returns a completion of the last poll. */
+    /** Returns the completion with this index from the last poll. */
     IbvWC completion(int index) {
         return batch[index];
     }

@@ -7,7 +7,10 @@ import com.ibm.disni.verbs.IbvMr;
  * of an initiator needs remote rights.
  */
 public enum MemoryRights {
-    /** Only requests of this process may access the memory, which suffices for its own RDMA READs on InfiniBand and RoCE. */
+    /**
+     * Only requests of this process may access the memory. On InfiniBand and RoCE, RDMA READs of this process can store their
+     * data in such memory.
+     */
     LOCAL(IbvMr.IBV_ACCESS_LOCAL_WRITE),
     /**
      * RDMA READs and WRITEs of a peer may also access the memory, if the connection with this peer is in the protection domain of

@@ -24,7 +24,7 @@ import org.apache.logging.log4j.Logger;
  * and the last use has ended. Only the constructor allocates memory.
  */
 public final class QueuePair implements AutoCloseable {
-    /** The maximum length of a message that posting copies into the request, so the device need not read it from memory. */
+    /** The maximum length of an inline message. Its bytes are copied into the request, so the device need not fetch them. */
     public static final int INLINE_BYTES = 192;
 
     private static final Logger LOG = LogManager.getLogger(QueuePair.class);
@@ -337,7 +337,7 @@ public final class QueuePair implements AutoCloseable {
         }
     }
 
-    /** Waits for a signal or one polling period. Then the caller checks again, because the polling thread may have stopped. */
+    /** Waits for a signal or one polling period. The caller then checks whether it must poll, or whether its wait has ended. */
     private void awaitChange() throws IOException {
         try {
             changed.await(CompletionQueue.EVENT_WAIT_MS, TimeUnit.MILLISECONDS);

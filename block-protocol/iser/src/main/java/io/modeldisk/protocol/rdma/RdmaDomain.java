@@ -93,8 +93,8 @@ public final class RdmaDomain {
             return registerRange(address, bytes, accessFlags);
         } catch (IOException e) {
             throw new IOException(
-                "by dma-buf: " + noDmaBuf + "; by peer memory, which needs the kernel module nvidia_peermem: "
-                    + e.getMessage(),
+                "registration as a dma-buf failed: " + noDmaBuf + "; registration as peer memory, which needs the"
+                    + " kernel module nvidia_peermem, failed: " + e.getMessage(),
                 e);
         }
     }

@@ -9,8 +9,9 @@ import java.util.List;
 /** Creates DiSNI's work requests, which are prepared once and posted many times. */
 public final class WorkRequests {
     /**
-     * The opcode of a send that also invalidates a memory key of the peer, which DiSNI does not name. The memory key is in the
-     * field of the remote key of an RDMA request. Allowed only if {@link ConnectionDetails#canInvalidate} returns true.
+     * The opcode of a send that also invalidates a memory key of the peer. DiSNI has no constant for this opcode. The field that
+     * holds the remote key of an RDMA request holds the memory key. Allowed only if {@link ConnectionDetails#canInvalidate}
+     * returns true.
      */
     public static final int SEND_WITH_INVALIDATE = 9;
 

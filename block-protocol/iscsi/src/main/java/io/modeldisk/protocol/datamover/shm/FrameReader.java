@@ -74,7 +74,7 @@ final class FrameReader {
         receivingSinceNs = 0;
     }
 
-    /** Returns whether the caller is the reading thread and the buffer contains the next frame, except the frame's data. */
+    /** Returns whether the caller is the reading thread and the buffer contains the next frame (not necessarily its data). */
     boolean hasNext() {
         return thread == Thread.currentThread() && filled - frameEnd >= Frame.BYTES;
     }

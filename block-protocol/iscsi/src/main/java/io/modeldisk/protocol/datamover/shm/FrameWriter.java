@@ -39,8 +39,8 @@ final class FrameWriter {
     private final SocketMessage message;
     private final ScopedLock lock = new ScopedLock();
     /**
-     * The total length of the frames that are held back. These frames are at the start of the buffer. Writes are guarded by
-     * {@code lock}.
+     * The total length of the frames that are held back. These frames are at the start of the buffer. A thread that
+     * changes this field must hold {@code lock}.
      */
     private volatile int heldBytes;
     private volatile boolean stopped;

@@ -49,7 +49,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void enable(OperationalParameters agreed) {
-        // The session starts the receiving thread next. The socket stays open until release(), when that thread has stopped.
+        // The receiving thread, which the session starts next, needs the socket. The socket therefore stays open until release().
         held = stream.socket().enter();
     }
 
@@ -110,7 +110,7 @@ public final class ShmInitiatorDatamover implements InitiatorDatamover {
 
     @Override
     public void awaitEndedTasks() {
-        // The target moves all data, and has finished before it reports that a task has ended. No wait is needed.
+        // No wait is needed, because the target moves all data of a task before it reports that the task has ended.
     }
 
     @Override

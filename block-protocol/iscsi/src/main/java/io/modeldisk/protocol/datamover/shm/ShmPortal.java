@@ -24,8 +24,8 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Listens on a Unix socket for processes of the server's user and of root. The permissions of the directory exclude other users,
- * and the kernel reports the user of each connection. A new portal replaces a socket file if no process listens at the socket.
- * Otherwise, opening the portal fails.
+ * and the kernel reports the user of each connection. A new portal replaces a socket file that an ended process has
+ * left. If a process still listens at the socket, opening the portal fails.
  */
 public final class ShmPortal implements TargetPortal {
     /** The datamover's name. */

@@ -81,7 +81,7 @@ public final class ShmTargetDatamover implements TargetDatamover {
         }
     }
 
-    /** Waits for the next frame. Returns true if the frame is a PDU, which the caller must handle. Handles all other frames. */
+    /** Waits for the next frame. Returns true if the frame is a PDU; the caller must handle the PDU. Handles any other frame. */
     private boolean receivePdu() throws IOException {
         in.next();
         if (!greeted) {

@@ -56,8 +56,8 @@ final class PduStream implements AutoCloseable {
     }
 
     /**
-     * Returns byte buffers that view the slabs of a memory. The first call for a cache creates these buffers. Only one thread at
-     * a time may use a cache.
+     * Returns byte buffers that view the slabs of a memory. The first call for a memory creates these buffers and stores them
+     * in {@code cache}. Only one thread at a time may use a cache.
      */
     static ByteBuffer[] views(Map<DataMemory, ByteBuffer[]> cache, DataMemory memory) {
         return cache.computeIfAbsent(memory, DataMemory::newViews);

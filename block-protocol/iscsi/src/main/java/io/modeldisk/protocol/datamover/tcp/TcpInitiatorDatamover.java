@@ -70,7 +70,7 @@ public final class TcpInitiatorDatamover implements InitiatorDatamover {
         this.reader = stream.reader();
         this.writer = stream.writer();
         this.numbering = numbering;
-        // One request for the current command of each slot, one for an aborted earlier command of each slot, and one in progress.
+        // Two requests for each slot (of its current command and of an aborted earlier command), and one request in progress.
         int places = 2 * queueDepth + 1;
         this.requests = new ArrayBlockingQueue<>(places);
         this.spareRequests = new ArrayBlockingQueue<>(places);

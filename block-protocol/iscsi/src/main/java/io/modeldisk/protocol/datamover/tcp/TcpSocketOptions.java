@@ -13,7 +13,7 @@ import org.apache.logging.log4j.Logger;
  * which also use these options. Thread-safe.
  */
 public final class TcpSocketOptions {
-    /** The congestion control Reno (RFC 5681), which does not pace. On every Linux system, all users can select Reno. */
+    /** The congestion control Reno (RFC 5681), which does not pace packets. On every Linux system, all users can select it. */
     private static final String UNPACED = "reno";
     private static final Logger LOG = LogManager.getLogger(TcpSocketOptions.class);
 

@@ -13,7 +13,7 @@ final class TcpTransfer {
      */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
-    /** The number of most recent transfers of a slot whose tags are accepted in late Data-Out PDUs. Older tags are invalid. */
+    /** The number of newest transfers of a slot. A late Data-Out PDU may have the tag of one of them, but no older tag. */
     private static final int VALID_GENERATIONS = (GENERATION_MASK + 1) / 2;
 
     DataTransfer transfer;

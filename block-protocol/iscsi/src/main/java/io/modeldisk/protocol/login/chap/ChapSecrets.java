@@ -63,7 +63,7 @@ public final class ChapSecrets {
     private static final String ZOOKEEPER = "zookeeper";
     private static final String REPLICA = "replica";
     private static final String STATUS = "status";
-    /** The first words of lines. The third word of such a line is a secret. */
+    /** The words with which a line can begin. The third word of every line is a secret. */
     public static final Set<String> KINDS = Set.of(PEER, SELF, ZOOKEEPER, REPLICA, STATUS);
     private static final Set<String> PEERS = Set.of(PEER, REPLICA, STATUS);
     private static final InitiatorPattern PRIMARIES = new InitiatorPattern(PRIMARY_INITIATOR + "*");
@@ -173,8 +173,8 @@ public final class ChapSecrets {
     }
 
     /**
-     * Returns the secrets with which a shard logs in to another process of the model. That process has the same {@code line},
-     * with the name and secret.
+     * Returns the secrets with which a shard logs in to another process of the model. {@code line} contains the name and secret
+     * of the shard. The other process has the same line.
      */
     private static ChapSecrets ofShard(String[] line, String selfName, ChapSecret self) {
         if (line == null) {

@@ -191,8 +191,8 @@ final class FrameStreamTest {
     @Test
     void fewerThanSixteenResponsesAreSentTogetherAfterTheReadingThreadHadToWait() throws Exception {
         answerWithoutWaiting();
-        // After stopBy, the reader reads the clock before each attempt to receive. Two reads of the clock show that it has waited
-        // once.
+        // After stopBy, the reader reads the clock before each attempt to receive. Two reads of the clock show that the
+        // reader has waited once.
         far.reader().stopBy(TimeUnit.HOURS.toNanos(1));
         int reads = clockOfFar.reads.get();
         FutureTask<Integer> waits = start(() -> tagOfNext(far));
@@ -227,14 +227,14 @@ final class FrameStreamTest {
     }
 
     @Test
-    void lastCommandOfABatchIsSentTogetherWithTheCommandsHeldBack() throws IOException {
+    void lastCommandOfABatchIsSentTogetherWithTheHeldBackCommands() throws IOException {
         command(0, true);
         command(1, false);
         assertTags(far, 0, 2);
     }
 
     @Test
-    void commandsHeldBackAreSentBeforeALaterFrame() throws IOException {
+    void heldBackCommandsAreSentBeforeALaterFrame() throws IOException {
         command(0, true);
         send(near, 1);
         assertTags(far, 0, 2);

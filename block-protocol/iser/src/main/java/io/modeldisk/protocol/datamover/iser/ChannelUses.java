@@ -5,8 +5,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Counts the connection requests and connections {@code C} of a portal. Their identifiers {@code I} use the portal's event
- * channel, so the portal must not destroy the channel before the count is 0. Thread-safe.
+ * Counts the connection requests and the connections of a portal. Each has an identifier that uses the portal's event channel,
+ * so the portal must not destroy the channel before the count is 0. Thread-safe.
+ *
+ * @param <I> the type of the identifiers
+ * @param <C> the type of the connections
  */
 final class ChannelUses<I, C> {
     /** The number of requests and connections. A request that becomes a connection is counted only once. */

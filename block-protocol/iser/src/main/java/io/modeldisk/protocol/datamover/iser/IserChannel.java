@@ -230,7 +230,7 @@ final class IserChannel implements AutoCloseable {
         send(message, message.fill(pdu, data), false);
     }
 
-    /** Waits for all signaled sends. Each send that reads the memory of a task is signaled, so afterwards none reads it. */
+    /** Waits for all signaled sends. Afterwards, no send reads memory of a task, because every such send is signaled. */
     void awaitSends() {
         for (IserMessage message : sends) {
             queue.awaitOver(message);

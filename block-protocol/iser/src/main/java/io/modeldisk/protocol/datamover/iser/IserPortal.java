@@ -253,7 +253,7 @@ public final class IserPortal implements TargetPortal {
                         incoming.peerAddress());
                     incoming.close();
                 } else if (!incomings.offer(Optional.of(incoming))) {
-                    LOG.warn("the iSER connection from {} is refused because {} other connections already wait",
+                    LOG.warn("the iSER connection from {} is refused because {} other connections wait to be accepted",
                         incoming.peerAddress(), BACKLOG);
                     incoming.close();
                 }

@@ -14,7 +14,8 @@ final class IserPrivateData {
     /**
      * Returns the private data that this process sends.
      *
-     * @param invalidates whether the target may (at an initiator) or will (at a target) invalidate the initiator's memory keys
+     * @param invalidates at an initiator, whether it allows the target to invalidate memory keys; at a target, whether it will
+     *     invalidate memory keys
      */
     static byte[] bytes(boolean invalidates) {
         return new byte[]{(byte) (NO_ZERO_BASED_ADDRESSES | (invalidates ? 0 : NO_SEND_WITH_INVALIDATE)), 0, 0, 0};

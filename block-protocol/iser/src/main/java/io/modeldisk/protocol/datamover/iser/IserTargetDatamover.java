@@ -266,7 +266,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
     public void forget(DataTransfer transfer) {
         IserTransfer state = transfers[transfer.slot()];
         state.forget();
-        // The device must not access this memory any more, because another task might use it next.
+        // The device must have finished with the memory of this transfer, because another task might use the memory next.
         if (state.lastWrite != null) {
             queue.awaitOver(state.lastWrite, state.lastWriteTurn);
             state.lastWrite = null;
@@ -370,7 +370,7 @@ public final class IserTargetDatamover extends IserDatamover implements TargetDa
         return 0;
     }
 
-    /** Returns whether a PDU can be the last of its connection, which stays open until the device has sent such a PDU. */
+    /** Returns whether a PDU can be the last PDU of its connection. The connection stays open until the device has sent it. */
     private static boolean mayBeTheLast(int opcode) {
         return opcode == Opcode.LOGOUT_RESPONSE || opcode == Opcode.LOGIN_RESPONSE || opcode == Opcode.REJECT
             || opcode == Opcode.ASYNC_MESSAGE;

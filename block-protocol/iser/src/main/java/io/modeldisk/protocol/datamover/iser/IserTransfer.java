@@ -74,7 +74,10 @@ final class IserTransfer extends Work {
         return key;
     }
 
-    /** Returns an error if a command has more immediate data than agreed, or no memory for the remaining data; or else null. */
+    /**
+     * Returns the error of a command that has more immediate data than agreed, or advertises no memory for its other data.
+     * Returns null if the command has neither error.
+     */
     DataError check(ScsiCommandPdu command, OperationalParameters agreed) {
         if (unsolicitedBytes > (agreed.immediateData() ? agreed.firstBurstBytes() : 0)) {
             return DataError.UNEXPECTED_UNSOLICITED_DATA;
@@ -113,7 +116,7 @@ final class IserTransfer extends Work {
         awaited = true;
     }
 
-    /** Returns true if the completion of a READ is awaited. A second call for the same READ returns false. */
+    /** Returns whether the completion of a READ is awaited, and records that it is no longer awaited. */
     boolean takeAwaited() {
         boolean result = awaited;
         awaited = false;

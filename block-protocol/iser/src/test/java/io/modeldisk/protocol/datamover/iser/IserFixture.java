@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Starts a target on the first RDMA device of this machine, which serves TCP and iSER, and opens sessions with this target. */
+/** Starts a target that serves TCP and iSER on the first RDMA device of this machine. Opens sessions with this target. */
 abstract class IserFixture {
     static final int MIB = 1 << 20;
     static final long PATIENCE_NS = TimeUnit.SECONDS.toNanos(30);
@@ -48,7 +48,7 @@ abstract class IserFixture {
         serving = serving(address);
     }
 
-    /** Starts a target at an address, which serves TCP and iSER. */
+    /** Starts a target that serves TCP and iSER at an address. */
     static Serving serving(InetAddress address) throws IOException {
         return new Serving(context -> context.listen(new InetSocketAddress(address, 0))
             .loginTimeout(Duration.ofSeconds(LOGIN_TIMEOUT_SECONDS))
@@ -89,13 +89,13 @@ abstract class IserFixture {
         return new IserInitiatorPortal(connector, serving.server.localAddress());
     }
 
-    /** Reads blocks to the bytes of {@link #memory} from {@code offset} on. Returns the status of the command. */
+    /** Reads blocks into {@link #memory}. The first byte is stored at {@code offset}. Returns the status of the command. */
     String read(IscsiSession session, long lba, int blocks, long offset) throws Exception {
         return run(session,
             session.acquire(PATIENCE_NS).read(0, lba, blocks, memory, offset, blocks * Serving.BLOCK));
     }
 
-    /** Writes blocks from the bytes of {@link #memory} from {@code offset} on. Returns the status of the command. */
+    /** Writes blocks. Their data is in {@link #memory} and starts at {@code offset}. Returns the status of the command. */
     String write(IscsiSession session, long lba, int blocks, long offset) throws Exception {
         return run(session,
             session.acquire(PATIENCE_NS).write(0, lba, blocks, memory, offset, blocks * Serving.BLOCK));

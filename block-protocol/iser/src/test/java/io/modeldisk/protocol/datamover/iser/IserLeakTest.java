@@ -91,7 +91,7 @@ class IserLeakTest extends IserFixture {
     }
 
     @Test
-    void closedConnectionsReleaseAllDeviceResourcesDescriptorsAndThreads() throws Exception {
+    void closedConnectionKeepsNoDeviceResourceNoDescriptorAndNoThread() throws Exception {
         try (IscsiSession bystander = login(iser())) {
             for (int i = 0; i < 8; i++) {
                 connectAndEnd(i);

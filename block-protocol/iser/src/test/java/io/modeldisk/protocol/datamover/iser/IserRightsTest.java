@@ -55,7 +55,7 @@ final class IserRightsTest {
 
     /**
      * Runs one RDMA request of the initiator on memory of the target. The request uses the local key of this memory, because a
-     * device might assign no remote key to memory without remote rights. If the memory has a remote key, it equals the local key.
+     * device might assign no remote key to memory without remote rights. A remote key, if there is one, equals the local key.
      */
     private static void request(IserPair pair, int opcode, DataMemory own, RegisteredMemory victim)
         throws IOException {
