@@ -7,8 +7,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Adam and AdamW. The state of a block has three parts: the moving averages of the gradients, the moving averages of their
- * squares, and the number of updates of each logical block, as 64-bit integers. The moving averages begin at 0. The number of
- * updates determines the correction for this bias.
+ * squares, and the number of updates of each logical block, as 64-bit integers. The moving averages begin at 0, so the first
+ * ones are too small. The number of updates determines the correction.
  */
 final class Adam {
     private Adam() {}

@@ -35,12 +35,12 @@ public final class HalfKernels {
     private static final int WITHOUT_SIGN = 0x7FFF_FFFF;
     private static final int INFINITY = 0x7F80_0000;
 
-    /** The number of float32 fraction bits that bfloat16 drops. BF16_HALF is half of the last bit that it keeps, minus one. */
+    /** The number of float32 fraction bits that bfloat16 drops. BF16_HALF is half of bfloat16's last bit, minus one. */
     private static final int BF16_SHIFT = 16;
     private static final int BF16_HALF = 0x7FFF;
     private static final int BF16_QUIET = 0x0040;
 
-    /** The number of float32 fraction bits that float16 drops. F16_HALF is half of the last bit that float16 keeps, minus one. */
+    /** The number of float32 fraction bits that float16 drops. F16_HALF is half of float16's last bit, minus one. */
     private static final int F16_SHIFT = 13;
     private static final int F16_HALF = 0x0FFF;
     private static final int F16_SIGN = 0x8000;
@@ -52,7 +52,7 @@ public final class HalfKernels {
     /** The float32 bits of 2^-14, the smallest normal float16. F16_OVERFLOW is 2^16, which exceeds every finite float16. */
     private static final int F16_MIN_NORMAL = 127 - 14 << 23;
     private static final int F16_OVERFLOW = 127 + 16 << 23;
-    /** A float32 sum with this value has a last bit of 2^-24, so the addition rounds to a subnormal float16. */
+    /** The last bit of this float32 is 2^-24, as in a subnormal float16, so its addition rounds to a subnormal float16. */
     private static final float F16_SUBNORMAL_MAGIC = 0.5f;
 
     private HalfKernels() {}

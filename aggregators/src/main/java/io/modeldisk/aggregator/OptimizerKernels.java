@@ -11,10 +11,11 @@ import jdk.incubator.vector.VectorSpecies;
 /**
  * The loops in which the optimizers update weights. All values are float32 in native byte order.
  *
- * <p>{@code w} is the weights of a block, {@code s} is the state of the block, and {@code g} is the gradient. {@code g'} is the
- * gradient after {@link GradientRules}. The range starts at byte {@code offset} of the weights and at byte {@code from} of the
- * gradient. {@code lengthBytes} is a multiple of 4096, and therefore of every vector size. The caller checks the bounds, and
- * passes segments from {@link FloatKernels#ofKnownClass}, with which the loops are faster. No memory is allocated.
+ * <p>{@code w} is the weights of a block, {@code s} is the state of the block with the arrays {@code m} and {@code v}, and
+ * {@code g} is the gradient. {@code g'} is the gradient after {@link GradientRules}. The range starts at byte {@code offset} of
+ * the weights and at byte {@code from} of the gradient. {@code lengthBytes} is a multiple of 4096, and therefore of every vector
+ * size. The caller checks the bounds, and passes segments from {@link FloatKernels#ofKnownClass}, with which the loops are
+ * faster. No memory is allocated.
  */
 final class OptimizerKernels {
     // Unlike the loops in FloatKernels, these loops are limited by divisions and roots more than by memory (measured).
@@ -39,7 +40,10 @@ final class OptimizerKernels {
         }
     }
 
-    /** Computes {@code v = momentum * v + g'}, and then {@code w -= rate * v}, or {@code w -= rate * (g' + momentum * v)}. */
+    /**
+     * Computes {@code v = momentum * v + g'}, and then {@code w -= rate * v}, or with Nesterov's momentum
+     * {@code w -= rate * (g' + momentum * v)}.
+     */
     static void momentum(
         MemorySegment w, MemorySegment s, long offset, MemorySegment g, long from, long lengthBytes, float factor,
         GradientRules rules, float rate, float momentum, boolean nesterov) {

@@ -88,7 +88,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyHalfValueIsExactInFloat32(Type type) {
+    void every16BitValueIsExactInFloat32(Type type) {
         MemorySegment floats = widenAll(type);
         for (int half = 0; half < HALVES; half++) {
             float value = floats.getAtIndex(FLOAT, half);
@@ -106,7 +106,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void everyHalfValueIsUnchangedAfterConversionToFloat32AndBack(Type type) {
+    void every16BitValueIsUnchangedAfterConversionToFloat32AndBack(Type type) {
         MemorySegment floats = widenAll(type);
         MemorySegment halves = arena.allocate(2L * HALVES);
         type.narrow(halves, 0, floats, 0, HALVES);
@@ -140,7 +140,7 @@ class HalfKernelsTest {
 
     @ParameterizedTest
     @EnumSource
-    void float32OutsideTheRangeOf16BitsBecomesInfinityZeroOrNan(Type type) {
+    void float32TooLargeOrTooSmallFor16BitsBecomesInfinityOrZeroAndNanStaysNan(Type type) {
         float[] values = {Float.MAX_VALUE, -Float.MAX_VALUE, Float.POSITIVE_INFINITY, Float.NEGATIVE_INFINITY,
             Float.MIN_VALUE,
             -0f, Float.NaN, Float.intBitsToFloat(0x7F80_0001), Float.intBitsToFloat(0xFFFF_FFFF),

@@ -255,7 +255,7 @@ class OptimizersTest {
     }
 
     @Test
-    void changedRateAppliesFromItsRoundWithTheSameSchedule() {
+    void newRateAppliesFromItsFirstRoundWithTheSameSchedule() {
         LearningRate rate = rate("sgd:lr=8,schedule=step,every=10,factor=0.5");
         rate.change(new LearningRate.Change(5, 2));
         rate.change(new LearningRate.Change(9, 1));

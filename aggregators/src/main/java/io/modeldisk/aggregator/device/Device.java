@@ -36,7 +36,7 @@ public record Device(DeviceProvider provider, int number) {
         String kinds = ServiceLoader.load(DeviceProvider.class).stream().map(found -> found.get().kind()).sorted()
             .collect(Collectors.joining(", "));
         throw new IllegalArgumentException("devices of the kind \"" + matcher.group(1) + "\" are not supported; "
-            + (kinds.isEmpty() ? "this installation supports no devices" : "the kinds are: " + kinds));
+            + (kinds.isEmpty() ? "this installation supports no devices" : "the supported kinds are: " + kinds));
     }
 
     /** Opens the device, and allocates the memory of a shard: see {@link DeviceProvider#open}. */

@@ -118,7 +118,7 @@ final class DeviceIT {
     @CsvSource(delimiter = '|', value = {
         "--device=gpu | must be a kind and a number, such as cuda:0",
         "--device=cuda:3 | there is no device cuda:3; this machine has only cuda:0",
-        "--device=rocm:0 | are not supported; the kinds are: cuda",
+        "--device=rocm:0 | are not supported; the supported kinds are: cuda",
         "--push-to=device | is not possible: it needs --datamover iser",
         "--push-to=disk | must be one of auto, device, host",
         "--pull-from=disk | must be host or device",

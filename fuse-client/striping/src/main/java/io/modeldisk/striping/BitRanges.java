@@ -118,7 +118,7 @@ public final class BitRanges {
         return words.clone();
     }
 
-    /** Replaces all bits by {@code other}, which {@link #words} of a set of the same size has returned. */
+    /** Replaces all bits by {@code other}, the {@link #words} of a set of the same size. */
     public void copy(long[] other) {
         System.arraycopy(other, 0, words, 0, words.length);
         VarHandle.releaseFence();

@@ -70,8 +70,8 @@ final class ControlCommands {
     }
 
     /**
-     * Waits until the command with parameter data that is in progress has ended. Later commands with parameter data fail, so none
-     * of them uses the memory.
+     * Waits until no command with parameter data is in progress. Later commands with parameter data fail, so none of them uses
+     * the memory.
      */
     void close() {
         try (ScopedLock.Held _ = lock.hold()) {

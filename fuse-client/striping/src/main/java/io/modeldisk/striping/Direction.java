@@ -10,7 +10,7 @@ enum Direction {
     PUSH_FINITE(true, true, true),
     /** Informs a train unit that the learner has no gradient for a range in the current round. */
     ABSENT(true, true, true),
-    /** Like ABSENT, for a gradient that contains NaN or infinity. The first command of a call makes the shard count it. */
+    /** Like ABSENT, for a gradient with NaN or infinity. The first command of a call makes the shard count the gradient. */
     ABSENT_NON_FINITE(true, true, true),
     /** Moves float32 weights from LUN 0: the weights of the round that the shards keep for this initiator (KEEP ROUND). */
     KEPT(false, false, false),

@@ -24,7 +24,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     private final Supplier<Reconnection> reconnections;
     private volatile PushLedger ledger;
     private volatile boolean joined;
-    /** True while the shards still wait for rounds that the learner has skipped, because they do not know its next round yet. */
+    /** True while the shards wait for rounds that the learner has skipped, because they do not know the learner's next round. */
     private volatile boolean skipsRounds;
 
     /**
@@ -122,7 +122,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         agree(0);
         skipsRounds = false;
         for (int i = 0; i < shards.size(); i++) {
-            // Discards a doubt about the pushes of an earlier learner of this mount, because it does not concern this learner.
+            // A doubt about the pushes of an earlier learner of this mount does not concern this learner, and is discarded.
             ledger.takeDoubt(i);
         }
         joined = true;
@@ -138,7 +138,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         boolean back = lost.wentBack();
         if (back || lost.isNewcomer()) {
             for (ShardClient shard : shards) {
-                // In bsp, all shards go back together. This loop finds all of them, so the learner gets one failure.
+                // In bsp, all shards go back together. This loop finds all these shards, so the learner gets only one failure.
                 if (shard.membership() != lost && (back || shard.membership().session() == null)) {
                     shard.membership().join(0);
                     back |= shard.membership().wentBack();
@@ -206,7 +206,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         return current;
     }
 
-    /** Fails all pushes and pulls in progress, because some shards have gone back to earlier weights. */
+    /** Makes all pushes and pulls in progress fail, because some shards have gone back to earlier weights. */
     private void recordWentBack() {
         long rounds = 0;
         ShardId first = null;
@@ -294,7 +294,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             shards.stream().map(shard -> shard.membership().image()).toList());
     }
 
-    /** Continues as the learner whose state {@link #image} has returned in another process. The next push or pull joins again. */
+    /** Continues as the learner of another process, whose {@link #image} is the argument. The next push or pull joins again. */
     synchronized void resume(SessionsImage image) {
         if (!image.joined()) {
             return;

@@ -229,7 +229,7 @@ final class PartQueue {
         return detached;
     }
 
-    /** Wakes the thread that waits in {@link #await}. Returns true if the call was detached and this thread must continue it. */
+    /** Wakes the thread that waits in {@link #await}. Returns true if the call was detached: the caller must continue it. */
     boolean wake() {
         try (ScopedLock.Held _ = lock.hold()) {
             return signalOrAttach();

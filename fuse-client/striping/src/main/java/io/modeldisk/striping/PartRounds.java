@@ -82,7 +82,7 @@ final class PartRounds {
         return Math.toIntExact(grant.logicalBlocks * LogicalBlock.BYTES);
     }
 
-    /** Returns the exception for a shard that has forgotten the learner. {@code push} describes what happened to its gradient. */
+    /** Returns the exception for a shard that has forgotten the learner. {@code push} describes what happened to the gradient. */
     static ShardException forgotten(ShardId id, String push) {
         return new ShardException(ShardException.Kind.LEARNER_FORGOTTEN, id, id
             + " has forgotten this learner (its lease has expired, or the shard was restarted); " + push);

@@ -43,7 +43,7 @@ final class PushLedger {
     private final int[] epoch;
     /** For each shard, the last round for which the shard might have pushes of an earlier membership. */
     private final long[] lastKnownRound;
-    /** The shards that have forgotten the learner after a failed call. Parts of this call might have reached the shard. */
+    /** The shards that have forgotten the learner after a failed call, and might have received parts of this call. */
     private final BitRanges doubtful;
     /** The reason why a gradient of the learner was last abandoned; null if no gradient was abandoned. */
     private ShardException reason;
@@ -203,7 +203,7 @@ final class PushLedger {
         return epoch[shard];
     }
 
-    /** Returns the round after the highest round that the learner has pushed to a shard, at least the learner's first round. */
+    /** Returns the round after the highest round that the learner has pushed to a shard; at least the learner's first round. */
     synchronized long nextRound(int shard) {
         long last = firstRound[shard] - 1;
         for (int block = shard; block < round.length; block += striping.shards()) {
@@ -212,7 +212,10 @@ final class PushLedger {
         return last + 1;
     }
 
-    /** Returns the round of the gradient that the learner pushes to a shard now, or next if the shard has the whole last one. */
+    /**
+     * Returns the round of the gradient that the learner pushes to a shard now. If the shard has the whole gradient, returns the
+     * round of the next gradient.
+     */
     synchronized long currentRound(int shard) {
         long last = nextRound(shard) - 1;
         for (int block = shard; block < round.length && last >= firstRound[shard]; block += striping.shards()) {

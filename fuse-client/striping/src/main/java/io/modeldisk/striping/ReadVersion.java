@@ -9,10 +9,10 @@ package io.modeldisk.striping;
  * @param updates the sum of all blocks' updates at the end of the reading
  * @param rawWrites the number of writes to LUN 1 at the end of the reading
  * @param history a number that changes when a shard loses updates
- * @param steady whether no block of the model changed during the reading
+ * @param steady true if no block of the model changed during the reading
  */
 public record ReadVersion(long round, long minVersion, long maxVersion, long updates, long rawWrites, long history,
     boolean steady) {
-    /** The value of {@link #round} in the modes whose rounds do not close. */
+    /** The value of {@link #round} in the modes other than {@code bsp}. */
     public static final long NO_ROUND = -1;
 }

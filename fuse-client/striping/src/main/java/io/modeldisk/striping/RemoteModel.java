@@ -137,7 +137,7 @@ public interface RemoteModel extends AutoCloseable {
         // By default, a model has no shard that counts such gradients.
     }
 
-    /** Sends the commands of started calls that are held back. A thread that starts calls must call this before it waits. */
+    /** Sends all held-back commands of started calls. A thread that starts calls must call this method before it waits. */
     default void flush() {}
 
     /** Reads the current weights in float32 (LUN 1). */
@@ -160,7 +160,7 @@ public interface RemoteModel extends AutoCloseable {
         Cancellation cancellation) throws IOException;
 
     /**
-     * Returns whether a call of {@link #readVersion} with this range would now return the same weights, or older ones. Does not
+     * Returns true if {@link #readVersion} with this range would now return no weights newer than {@code version}. Does not
      * connect again after a lost connection.
      */
     boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException;
@@ -181,8 +181,8 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Continues after a call has failed because a shard has gone back to earlier weights ({@link ShardException.Kind#WENT_BACK})
      * or has forgotten the learner ({@link ShardException.Kind#LEARNER_FORGOTTEN}). Until this call, pushes and pulls of the
-     * learner can fail. Before, the caller must end its calls in progress and discard its gradient, because the next push begins
-     * a new gradient.
+     * learner can fail. Before this call, the caller must end its calls in progress and discard its gradient, because the next
+     * push begins a new gradient.
      *
      * @return the number of rounds of this learner that were taken back; 0 if no shard has gone back since the last call
      */
@@ -207,7 +207,7 @@ public interface RemoteModel extends AutoCloseable {
     }
 
     /**
-     * Continues as the learner whose state {@link #learnerImage} has returned in another process, and joins the shards again.
+     * Continues as the learner of another process, whose {@link #learnerImage} is the argument, and joins the shards again.
      * Must be called before the first push, pull or join.
      */
     default void resumeLearner(SessionsImage image) {
@@ -247,7 +247,7 @@ public interface RemoteModel extends AutoCloseable {
      */
     void changeLearningRate(long fromRound, float rate) throws IOException;
 
-    /** Returns the status of the shards, in order. Each shard visits all its blocks, which is too slow for every iteration. */
+    /** Returns the status of the shards, in order. The call is too slow for every iteration: a shard visits all its blocks. */
     JsonNode status() throws IOException;
 
     /** Returns the combined counters of all shards. The call is cheap for the shards. */

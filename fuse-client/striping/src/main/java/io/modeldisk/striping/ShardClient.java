@@ -63,7 +63,8 @@ final class ShardClient implements AutoCloseable {
     private final int index;
     private final DataMemory scratch;
     /**
-     * The commands in the observer's session. AWAIT VERSION uses other memory: {@code awaiting} with a wait, else {@code asking}.
+     * The commands in the observer's session: {@code awaiting} is for AWAIT VERSION with a wait, {@code asking} is for AWAIT
+     * VERSION without a wait, and {@code observing} is for all other commands. Each of the three has its own memory.
      */
     private final ControlCommands observing;
     private final ControlCommands awaiting;
@@ -360,7 +361,7 @@ final class ShardClient implements AutoCloseable {
             total = answer.getLong();
             if (total <= 0 || total > TensorsCommand.MAX_TEXT_BYTES) {
                 throw new ShardException(ShardException.Kind.WRONG_SHARD, id(),
-                    id() + ": TENSORS returned a text of " + total + " bytes");
+                    id() + ": TENSORS returned " + total + " as the length of the text, which is not valid");
             }
             byte[] part = new byte[(int) Math.min(TensorsCommand.PART_BYTES, total - text.size())];
             answer.get(part);

@@ -184,8 +184,8 @@ public final class StripedModel implements RemoteModel {
     /** Returns the exception for a gradient that is refused because of NaN or infinity. */
     private static ShardException nonFinite(ShardId shard, String what) {
         return new ShardException(ShardException.Kind.REFUSED, shard, what
-            + " has a NaN or an infinity, which would destroy the weights; no part of it was pushed; other writes of the same"
-            + " gradient count (see `modeldisk serve --non-finite`)");
+            + " has a NaN or an infinity, which would destroy the weights; no part of it was pushed, but the"
+            + " shards apply the other writes of this gradient (see `modeldisk serve --non-finite`)");
     }
 
     @Override
@@ -206,7 +206,7 @@ public final class StripedModel implements RemoteModel {
         return logicalBlocks * LogicalBlock.BYTES;
     }
 
-    /** Returns the memory for the answers to ABSENT: one count for each logical block; a command sets the first of its range. */
+    /** Returns the memory for answers to ABSENT, one count per logical block. A command sets the first count of its range. */
     private DataMemory markedCounts() throws IOException {
         synchronized (this) {
             if (markedCounts == null) {
@@ -276,7 +276,7 @@ public final class StripedModel implements RemoteModel {
         move(Direction.WRITE, offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
-    /** Moves a range. With a completion, the call can continue after this method returns. Returns whether it does. */
+    /** Moves a range. Returns true if the call continues after this method. Only a call with a completion can continue. */
     private boolean move(
         Direction direction, long offset, DataMemory memory, long memoryOffset, long bytes,
         Cancellation cancellation, Completion completion)

@@ -313,7 +313,7 @@ final class StripedTransfer {
         IscsiSession session = session(shard);
         int bytes = rounds.settle(part, shard, session.shard());
         if (bytes == 0) {
-            // An earlier push of the same block is in flight. The next round of the block begins after it has completed.
+            // An earlier push of the same block is in flight. The next round of the block begins after the end of that push.
             return BUSY_PAUSE_NS;
         }
         shorten(part, bytes);

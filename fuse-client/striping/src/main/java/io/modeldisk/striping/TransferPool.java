@@ -120,7 +120,7 @@ final class TransferPool {
         } catch (InterruptedException e) {
             LOG.debug("the watchdog of the calls ends, because the model is closed", e);
         } catch (RuntimeException | Error e) {
-            LOG.error("the watchdog of the calls failed; a later call starts another one", e);
+            LOG.error("the watchdog of the calls failed; a later call starts another watchdog", e);
             watchdog.set(null);
         }
     }

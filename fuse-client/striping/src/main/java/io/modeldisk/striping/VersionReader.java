@@ -113,7 +113,8 @@ final class VersionReader {
      * @param offset the start of a block
      * @param memoryOffset a multiple of the block size
      * @param lengthBytes whole blocks, or up to the end of the model, rounded up to a multiple of 4096
-     * @param sinceNs the start of the wait timeout, in nanoseconds of the clock. A call that begins later makes one attempt
+     * @param sinceNs the start of the wait timeout, in nanoseconds of the clock. If the timeout has already passed when the call
+     *     begins, the call still makes one attempt
      * @throws ShardException ROUND_TIMEOUT if no round could be read within the wait timeout
      */
     ReadVersion read(long offset, DataMemory memory, long memoryOffset, long lengthBytes, long sinceNs,
@@ -143,9 +144,7 @@ final class VersionReader {
         }
     }
 
-    /**
-     * Returns whether {@link #read} with this range would now return no newer weights than those that {@code version} describes.
-     */
+    /** Returns true if {@link #read} with this range would now return no weights newer than {@code version}. */
     boolean isNewest(ReadVersion version, long offset, long lengthBytes, Cancellation cancellation) throws IOException {
         Answer now = look(new Call(parts(offset, lengthBytes), cancellation, clock.nanoTime() + waitNs));
         if (now.rawWrites() != version.rawWrites() || now.history() != version.history()) {
@@ -260,9 +259,9 @@ final class VersionReader {
     }
 
     /**
-     * Returns whether a call can read the round that the shards already keep for other readers, instead of its own round. This
-     * round must be new enough. A round that has not closed in any block might never close, so only a call that needs a later
-     * round anyway uses it; such a call stops waiting after a short time.
+     * Returns whether a call can read the round that the shards already keep for other readers, instead of its own round. The
+     * kept round must be new enough. A round that has not closed in any block might never close, so only a call that needs a
+     * later round anyway uses it; such a call stops waiting after a short time.
      */
     private boolean isUsable(Call call, long keptRound, Answer before) {
         return hasRounds && keptRound != call.round && keptRound >= before.minRound()

@@ -112,13 +112,13 @@ final class FakeShards implements AutoCloseable {
         return shards.stream().mapToInt(shard -> shard.parkings.get()).sum();
     }
 
-    /** Restarts a shard that has forgotten the learner. */
+    /** Restarts a shard, which then no longer knows the learner. */
     void forget(int shard) throws IOException {
         shards.get(shard).membership++;
         restart(shard);
     }
 
-    /** Restarts a shard that has forgotten the learner and has gone back to the weights before {@code joinRound}. */
+    /** Restarts a shard, which then no longer knows the learner, and has the weights from before round {@code joinRound}. */
     void goBack(int shard, long joinRound) throws IOException {
         shards.get(shard).history++;
         shards.get(shard).joinRound = joinRound;

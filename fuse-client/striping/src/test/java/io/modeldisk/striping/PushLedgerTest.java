@@ -121,7 +121,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void gradientThatAShardHasCompletelyIsNotPartial() {
+    void gradientThatAShardHasWhollyAcceptedIsNotPartial() {
         assertThat(ledger.isPartial(0)).isFalse();
         push(0, 4);
         push(8, 12);
@@ -210,7 +210,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void pullRequestsTheLastRoundInWhichTheWholeBlockWasPushed() {
+    void pulledWeightsIncludeTheLastRoundInWhichTheWholeBlockWasPushed() {
         assertThat(clock(0, 4)).isZero();
         push(0, 4);
         assertThat(clock(0, 4)).isEqualTo(1);
@@ -277,7 +277,7 @@ class PushLedgerTest {
         assertThat(push(6, 8)).isEqualTo(9);
     }
 
-    /** Returns the ledger of another process, which continues with the saved one. */
+    /** Returns the ledger of another process, which continues from the image of {@code ledger}. */
     private PushLedger restored() {
         PushLedger other = ledger(2, 4 * BLOCK + 1, false);
         other.resume(ledger.image(), new ShardId(0, "h"));

@@ -58,7 +58,7 @@ class ResetStormTest {
     }
 
     @Test
-    void everyCallOfALearnerSucceeds() throws IOException {
+    void everyCallSucceedsWhileAnotherInitiatorResetsTheUnit() throws IOException {
         for (int i = 0; i < ITERATIONS; i++) {
             try (StripedModel model = StripedModel
                 .connect(new StripedModelContext(shards.address()).learner("tester"))) {

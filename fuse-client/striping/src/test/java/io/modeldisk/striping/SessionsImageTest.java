@@ -50,7 +50,7 @@ class SessionsImageTest {
     }
 
     @Test
-    void eachValueIsWrittenAndRead() throws Exception {
+    void imageThatIsReadHasEachValueOfTheWrittenImage() throws Exception {
         Images.assertEachValueSurvives(image(), image -> {
             ByteArrayOutputStream bytes = new ByteArrayOutputStream();
             image.write(new DataOutputStream(bytes));

@@ -147,7 +147,7 @@ class StartedCallsTest extends ShardsFixture {
     }
 
     @Test
-    void moreCallsThanTransfersSucceed() throws Exception {
+    void callsBeyondTheNumberOfTransfersSucceed() throws Exception {
         serve(60_000, context -> context.concurrentCalls = 2);
         join(startAll(Direction.PUSH));
         join(startAll(Direction.PULL));

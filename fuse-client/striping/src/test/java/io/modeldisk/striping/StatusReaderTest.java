@@ -71,7 +71,7 @@ final class StatusReaderTest {
     }
 
     @Test
-    void readAfterTheCloseFails() throws Exception {
+    void closedStatusReaderRefusesARead() throws Exception {
         try (FakeShards shards = FakeShards.of(1 << 20, 4096, 1)) {
             StatusReader reader = reader(shards);
             reader.readAll();

@@ -247,7 +247,7 @@ class StripedModelTest extends ShardsFixture {
     }
 
     @Test
-    void connectFailsWhenShardsAreOfDifferentModelsOrNotAllInTheirOrder() throws IOException {
+    void connectFailsWhenShardsAreOfDifferentModelsMissingOrInTheWrongOrder() throws IOException {
         ModelFacts first = FakeShards.facts(MIB, BLOCK, 0, 2);
         assertRefused("different model: its size", first, FakeShards.facts(2 * MIB, BLOCK, 1, 2));
         assertRefused("different model: its block size", first, FakeShards.facts(MIB, 4096, 1, 2));
@@ -290,7 +290,7 @@ class StripedModelTest extends ShardsFixture {
     }
 
     @Test
-    void pushWithAnInfinityThatIsSkippedIsAbsentInAllBlocksAndCountsOnce() throws IOException {
+    void skippedPushWithAnInfinityIsAbsentInAllBlocksAndIsCountedOnce() throws IOException {
         connect("skip", Float.NEGATIVE_INFINITY);
         model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
         assertThat(shards.shards.get(0).absents).containsExactlyInAnyOrder(
@@ -303,7 +303,7 @@ class StripedModelTest extends ShardsFixture {
     }
 
     @Test
-    void absentRangeHasTheRoundOfTheFailedPushAndTheAnswerCountsItsBytes() throws IOException {
+    void rangeOfAFailedPushCanBeMarkedAbsentInTheRoundOfThePush() throws IOException {
         connect("refuse", 1);
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
@@ -327,7 +327,7 @@ class StripedModelTest extends ShardsFixture {
     }
 
     @Test
-    void pushFailsWithBothVersionsAndChangesNothingAfterAShardWasReplacedByOneOfAnotherProtocol() throws IOException {
+    void pushToAShardOfANewProtocolVersionFailsAndTheErrorNamesBothVersions() throws IOException {
         serve(MIB, 1);
         model.push(0, memory, 0, BLOCK, Cancellation.NONE);
         shards.shards.getFirst().page = FakeShards.ofProtocol(FakeShards.facts(MIB, BLOCK, 0, 1), 99).toJson();

@@ -59,7 +59,7 @@ class StripedTransferTest {
                 new SessionContext().portal(shards.address().shards().getFirst())
                     .targetName(shards.shards.getFirst().name())
                     .initiator("iqn.test:initiator", 1).shard(0))) {
-            // Clears the unit attention of the login, which would fail the read.
+            // Clears the unit attention of the login, which would make the read fail.
             UnitReadiness.await(session, Direction.RAW_LUN);
             shards.shards.getFirst().parking = true;
             StripedTransfer transfer = new StripedTransfer(ValueType.FLOAT32, new Striping(BLOCK, 1, BLOCK),

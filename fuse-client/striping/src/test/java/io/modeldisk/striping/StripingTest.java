@@ -27,7 +27,7 @@ class StripingTest {
     }
 
     @RepeatedTest(50)
-    void everyLogicalBlockHasADifferentOffsetOnItsShard(RepetitionInfo info) {
+    void logicalBlocksOfAShardHaveDifferentOffsets(RepetitionInfo info) {
         ModelFacts model = random(info, 0);
         Striping striping = new Striping(model.blockSizeBytes(), model.shards(), TransferSizes.DEFAULTS.requestBytes());
         BitSet[] used = new BitSet[model.shards()];
@@ -76,7 +76,7 @@ class StripingTest {
     }
 
     @Test
-    void oneCommandMovesAWholeBlockLargerThanTheRequestSize() {
+    void oneCommandMovesAWholeBlockEvenIfTheBlockIsLargerThanTheRequestSize() {
         assertThat(new Striping(64 * LOGICAL_BLOCK, 1, LOGICAL_BLOCK).contiguousBytes(0)).isEqualTo(64 * LOGICAL_BLOCK);
     }
 }

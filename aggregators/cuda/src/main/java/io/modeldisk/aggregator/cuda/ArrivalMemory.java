@@ -18,9 +18,9 @@ import jcuda.driver.JCudaDriver;
 final class ArrivalMemory implements AutoCloseable {
     /** The size of the pages in which a GPU shares its memory with other devices. */
     private static final int PAGE_BYTES = 64 << 10;
-    /** The GPU's kernels see the writes of other devices without a flush (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER). */
+    /** With this ordering, kernels see writes of other devices without a flush (CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER). */
     private static final int ORDERED_FOR_OWNER = 100;
-    /** The host can flush the writes of other devices (CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST). */
+    /** With this option, the host can flush the writes of other devices (CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST). */
     private static final int FLUSH_BY_HOST = 1;
 
     /** The errors of the driver after which the shard can still use the GPU, but without this memory. */
@@ -66,7 +66,7 @@ final class ArrivalMemory implements AutoCloseable {
             .attributeIfKnown(CUdevice_attribute.CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
         if (needsFlush && ((options & FLUSH_BY_HOST) == 0 || !GpuDirect.canFlush())) {
             throw new IllegalArgumentException("kernels of the device " + device
-                + " might miss the data that an RDMA device writes, and its driver cannot prevent this");
+                + " might miss the data that an RDMA device writes, and the driver cannot prevent this");
         }
         try {
             return new ArrivalMemory(device, device.allocate(deviceBytes(bytes)), bytes, needsFlush);
@@ -75,7 +75,7 @@ final class ArrivalMemory implements AutoCloseable {
         }
     }
 
-    /** Returns the number of bytes to allocate for {@code bytes} usable bytes, which must begin at the start of a GPU page. */
+    /** Returns the size of an allocation that has room for {@code bytes} bytes from the start of a GPU page on. */
     static long deviceBytes(long bytes) {
         return bytes == 0 ? 0 : bytes + PAGE_BYTES;
     }

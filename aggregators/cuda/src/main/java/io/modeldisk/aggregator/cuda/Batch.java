@@ -76,14 +76,15 @@ public final class Batch {
         launched = false;
     }
 
-    /** Returns the number of ranges. With Adam, a range is split where the number of earlier updates differs. */
+    /** Returns the number of ranges. With Adam, a call of {@link #fold} adds several ranges if the numbers of updates differ. */
     public int size() {
         return size;
     }
 
     /**
-     * Adds a gradient, which the batch applies to weights with the same result as the CPU's aggregator. A limit for the norm
-     * applies to the gradient of this call. The update counters are incremented at once, so the caller must launch the batch.
+     * Adds a range, in which the batch applies a gradient to weights. The result equals that of the CPU's aggregator. A limit for
+     * the norm applies to the gradient of this call. The update counters are incremented at once, so the caller must launch the
+     * batch.
      *
      * @param lengthBytes the length of the range of weights
      * @param scale the factor of each gradient value: 1, or 1/n if the gradient is the sum of the gradients of n learners
@@ -162,7 +163,7 @@ public final class Batch {
     }
 
     /**
-     * Adds a gradient, which the batch adds to the float32 sum of a round.
+     * Adds a range, in which the batch adds a gradient to the float32 sum of a round.
      *
      * @param lengthBytes the length of the sum's range
      * @param first whether the gradient is the first one of the round, which overwrites the sum of the previous round
@@ -195,8 +196,8 @@ public final class Batch {
             || (changed.address() | gradient.address() + gradientOffset) % FoldDescriptor.VECTOR_BYTES != 0) {
             throw new IllegalArgumentException(
                 "offset=" + offset + " and lengthBytes=" + lengthBytes + " must be multiples of "
-                    + Aggregator.LOGICAL_BLOCK_BYTES + ", the length above 0, and gradientOffset=" + gradientOffset
-                    + " and the addresses multiples of " + FoldDescriptor.VECTOR_BYTES);
+                    + Aggregator.LOGICAL_BLOCK_BYTES + ", and lengthBytes must be above 0; gradientOffset="
+                    + gradientOffset + " and the addresses must be multiples of " + FoldDescriptor.VECTOR_BYTES);
         }
     }
 

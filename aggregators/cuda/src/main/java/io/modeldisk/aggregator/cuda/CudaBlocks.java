@@ -12,7 +12,7 @@ import java.util.function.Consumer;
 
 /** The blocks of a shard on an NVIDIA GPU. A separate thread submits all work to the GPU. */
 final class CudaBlocks implements DeviceBlocks {
-    /** The maximum number of ranges in a launch. A block has fewer logical blocks, for each of which Adam can need a range. */
+    /** The maximum number of ranges in a launch: more than a block has logical blocks, because Adam can need a range for each. */
     private static final int FOLDS_PER_BATCH = 1024;
     private static final int MIN_PLACES = 64;
     private static final int MAX_PLACES = 4096;

@@ -23,7 +23,7 @@ public final class CudaEvent extends CudaResource {
     /**
      * Returns true if the device has completed all work that precedes the newest record of this event.
      *
-     * @throws CudaException if work of the device failed, before this event or elsewhere
+     * @throws CudaException if any work of the device failed, even in another stream
      */
     public boolean isComplete() {
         device().enter();

@@ -19,7 +19,7 @@ public record CudaReport(String obstacle, String cudaVersion, List<Device> devic
      * A device.
      *
      * @param name the number and the name, such as {@code cuda:0 (NVIDIA H100 PCIe)}
-     * @param obstacle the reason why a shard cannot use this device, or null; with an obstacle, later components have no meaning
+     * @param obstacle the reason why a shard cannot use this device, or null; if not null, the components below have no meaning
      * @param computeCapability the compute capability, such as {@code 9.0}
      * @param totalBytes the size of the device's memory
      * @param freeBytes the number of bytes of this memory that no process uses

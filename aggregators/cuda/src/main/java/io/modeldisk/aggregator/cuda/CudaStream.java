@@ -69,8 +69,8 @@ public final class CudaStream extends CudaResource {
     private static void checkLengths(long fromBytes, long toBytes, long lengthBytes) {
         if (lengthBytes < 0 || lengthBytes > fromBytes || lengthBytes > toBytes) {
             throw new IndexOutOfBoundsException(
-                "lengthBytes=" + lengthBytes + " must be from 0 to the sizes of both memories, " + fromBytes + " and "
-                    + toBytes);
+                "lengthBytes=" + lengthBytes + " must be from 0 to the size of the smaller memory; the sizes are "
+                    + fromBytes + " and " + toBytes);
         }
     }
 }

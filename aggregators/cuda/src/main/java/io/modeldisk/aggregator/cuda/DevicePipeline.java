@@ -56,7 +56,7 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread polls after each pause, so a stopped process does not count as a device without progress.
+                    // The thread has just polled the device, so it knows the device's progress during a stop of the process.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);

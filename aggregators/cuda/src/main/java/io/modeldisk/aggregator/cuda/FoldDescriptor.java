@@ -39,7 +39,7 @@ final class FoldDescriptor {
 
     /**
      * Writes the type of a gradient into its descriptors, from {@code first} up to but not including {@code end}. Only the first
-     * descriptor gets the number of the gradient's logical blocks and descriptors.
+     * descriptor gets the number of logical blocks and the number of descriptors of the gradient.
      */
     static void gradient(MemorySegment folds, int first, int end, GradientType type, long lengthBytes) {
         for (int i = first; i < end; i++) {

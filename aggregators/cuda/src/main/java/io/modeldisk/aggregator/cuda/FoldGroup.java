@@ -39,7 +39,7 @@ final class FoldGroup {
     /** The streams of a shard: copies from the host, kernels, and copies to the host. */
     record Streams(CudaStream toDevice, CudaStream kernels, CudaStream toHost) {}
 
-    /** For each block, the numbers of the newest groups that copy its weights to the host and that change its weights. */
+    /** For each block: the newest group that copies its weights to the host, and the newest group that changes its weights. */
     static final class Marks {
         private final long[] mirrored;
         private final long[] folded;
@@ -84,7 +84,7 @@ final class FoldGroup {
             case FOLD_SUM -> marks.mirrored[block] != number && updates().fold(memory.block(block),
                 operation.offset, memory.sum(block), operation.offset, GradientType.FLOAT32, operation.lengthBytes,
                 operation.scale, operation.value);
-            // A group changes sums before weights, so a gradient after a fold of the same block waits for the next group.
+            // A group changes sums before weights, so a gradient that follows a fold of the same block waits for the next group.
             case ACCUMULATE -> marks.folded[block] != number && sums().accumulate(memory.sum(block),
                 operation.offset, gradient(operation), gradientOffset(operation), operation.type,
                 operation.lengthBytes, operation.value == 1);
@@ -213,7 +213,7 @@ final class FoldGroup {
         streams.toHost.record(done);
     }
 
-    /** Starts a copy to the host, of operation {@code first} or of several adjacent blocks. Returns the number of operations. */
+    /** Starts a copy to the host, for operation {@code first} alone or for adjacent blocks. Returns its number of operations. */
     private int copyToHost(int first) {
         Operation operation = copies[first];
         int block = operation.block;

@@ -16,7 +16,7 @@ public final class FoldKernels {
     /** The maximum number of ranges in a batch, which is a CUDA limit for a launch. */
     public static final int MAX_FOLDS = 65535;
 
-    /** If a launch needed more thread groups than this number, each group computes several logical blocks of its range. */
+    /** The maximum number of thread groups in a launch, unless it has more ranges. A group can compute several logical blocks. */
     private static final int MAX_GROUPS = 16384;
 
     private final Formula formula;

@@ -37,7 +37,7 @@ final class GpuDirect {
             .orElse(null);
     }
 
-    /** Returns the file descriptor of a dma-buf for memory of the current device, or a negative number for {@link #reason}. */
+    /** Returns the file descriptor of a dma-buf for memory of the current device, or a negative number: see {@link #reason}. */
     static int exportDmaBuf(long address, long bytes) {
         if (EXPORT == null) {
             return NO_FUNCTION;

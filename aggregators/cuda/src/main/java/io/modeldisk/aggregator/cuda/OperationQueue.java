@@ -25,7 +25,7 @@ final class OperationQueue {
 
     private static final long IDLE_NS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The {@link Operation#source} of an operation without data, or whose data was copied to its place. */
+    /** The {@link Operation#source} of an operation that has no data, or whose data was copied to the operation's place. */
     static final long COPIED = -1;
 
     /** The kinds of operations. */
@@ -236,7 +236,7 @@ final class OperationQueue {
     }
 
     /**
-     * Waits until all operations up to a ticket are applied, or done if {@code wholly} is true, or until the device fails. An
+     * Waits until all operations up to a ticket are applied (with {@code wholly}, until they are done) or the device fails. An
      * interrupt does not end the wait, because an operation cannot be cancelled after it has begun.
      */
     private void await(long ticket, boolean wholly) {

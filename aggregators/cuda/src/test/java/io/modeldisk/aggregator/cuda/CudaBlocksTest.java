@@ -418,7 +418,7 @@ class CudaBlocksTest {
                 .hasMessage("the device \"" + wrong + "\" must be a kind and a number, such as cuda:0");
         }
         assertThatThrownBy(() -> Device.named("rocm:0")).hasMessage(
-            "devices of the kind \"rocm\" are not supported; the kinds are: cuda");
+            "devices of the kind \"rocm\" are not supported; the supported kinds are: cuda");
         assertThatThrownBy(() -> Device.named("cuda:999")).hasMessageContaining("there is no device cuda:999");
     }
 }

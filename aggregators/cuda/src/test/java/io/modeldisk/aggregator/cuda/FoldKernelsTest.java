@@ -48,14 +48,14 @@ class FoldKernelsTest {
     }
 
     @Test
-    void specificationsContainEveryAggregatorOfTheCpu() {
+    void testedSpecificationsIncludeEveryAggregatorOfTheCpu() {
         assertThat(specifications().map(text -> text.split(":")[0]).collect(Collectors.toSet())).containsAll(
             Aggregators.providers().stream().map(AggregatorProvider::name).toList());
     }
 
     @ParameterizedTest
     @MethodSource("specifications")
-    void deviceFoldsEqualCpuFoldsInAnyOrderOfStreams(String specification) throws InterruptedException {
+    void foldsOnTheDeviceGiveTheWeightsOfTheCpuInAnyOrderOfStreams(String specification) throws InterruptedException {
         Emulator.forEachSeed(SEEDS, seed -> {
             try (TwinModel model = new TwinModel(specification, seed)) {
                 model.train(1 + (int) (seed % 4));
@@ -65,7 +65,7 @@ class FoldKernelsTest {
     }
 
     @Test
-    void deviceRoundsEqualCpuRoundsInAnyOrderOfStreams() throws InterruptedException {
+    void bspRoundsOnTheDeviceGiveTheWeightsOfTheCpuInAnyOrderOfStreams() throws InterruptedException {
         Emulator.forEachSeed(SEEDS, seed -> {
             try (TwinModel model = new TwinModel("momentum:lr=0.1", seed)) {
                 model.trainInRounds(2, 3);

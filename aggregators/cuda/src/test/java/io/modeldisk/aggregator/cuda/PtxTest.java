@@ -19,8 +19,8 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Assembles the kernels with NVIDIA's assembler. The assembler needs no GPU. */
 class PtxTest {
     /**
-     * With at most 48 registers per thread, a streaming multiprocessor of the GPU can run 5 groups of 256 threads at the same
-     * time. Without the register limit, it could run 8.
+     * With at most 48 registers per thread, a streaming multiprocessor of the GPU has enough registers for 5 groups of 256
+     * threads at the same time. With fewer registers per thread, it could run up to 8 groups.
      */
     private static final int MAX_REGISTERS = 48;
 

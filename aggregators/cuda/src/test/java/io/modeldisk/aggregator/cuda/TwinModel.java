@@ -144,8 +144,7 @@ final class TwinModel implements AutoCloseable {
     private long push(GradientType type, long bytes) {
         long at = pushed;
         pushed += bytes;
-        // Most gradients have only finite values, because a value that is not finite alone determines the norm of the whole
-        // gradient.
+        // Most gradients have only finite values, because one NaN or infinity determines the norm of the whole gradient.
         int firstSpecial = random.nextInt(3) == 0 ? 0 : FINITE;
         int distance = random.nextInt(3) == 0 ? 64 : Integer.MAX_VALUE;
         float size = SIZES[random.nextInt(SIZES.length)];
