@@ -19,7 +19,7 @@ final class InitialWeights {
     /**
      * Reads the weights of the blocks of this shard from the source of the model.
      *
-     * @throws IOException if the weights cannot be read, or if a weight is NaN or infinite and the shard does not pass such
+     * @throws IOException if the weights cannot be read, or if a weight is NaN or infinite and the shard does not accept such
      *     values; the message names the tensor
      */
     static void load(ServerContext context, BlockStore store) throws IOException {
@@ -49,6 +49,6 @@ final class InitialWeights {
             .findFirst().orElseThrow();
         return new IOException(source + ": tensor '" + tensor.name() + "' has the value "
             + block.get(ValueLayout.JAVA_FLOAT_UNALIGNED, at) + " at index " + (offset - tensor.begin()) / Float.BYTES
-            + ", which would spread to other weights; correct the file, or accept it with --non-finite pass");
+            + ", which would spread to other weights; correct the file, or accept the value with --non-finite pass");
     }
 }

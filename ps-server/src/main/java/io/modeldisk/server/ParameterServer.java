@@ -30,7 +30,8 @@ public final class ParameterServer implements AutoCloseable {
     /**
      * Reads the weights of a shard and starts a server for the shard.
      *
-     * @param beforeServing runs after the weights are read and before the server starts, such as to close a {@link StandbyServer}
+     * @param beforeServing the action between the reading of the weights and the start of the server, such as the closing of a
+     *     {@link StandbyServer}
      * @throws IllegalArgumentException if a setting is wrong; the message names the setting, its value and a remedy
      * @throws IOException if the weights cannot be read, or the server cannot listen at its address
      */
@@ -101,7 +102,7 @@ public final class ParameterServer implements AutoCloseable {
             throw new IOException("the server at " + TargetAddress.text(localAddress())
                 + " accepts no connections, or has not checked them for 10 s");
         }
-        // The status acquires the lock of each block.
+        // The creation of the status locks each block.
         shard.status();
         return Optional.of(shard.counters());
     }

@@ -76,13 +76,13 @@ public final class ServerContext {
     Consumer<Throwable> lost = e -> log().error("the shard has failed and can no longer be used", e);
     Runnable goBack = () -> log().error(
         "this shard must restart from the newest checkpoint, and takes no more checkpoints until then");
-    /** Requests a handover to a backup, which another thread performs soon. Returns false if no backup is in sync. */
+    /** Requests a handover to a backup. Another thread performs the handover soon. Returns false if no backup is in sync. */
     public BooleanSupplier handOver = () -> false;
     BooleanSupplier mayServe = () -> true;
     NanoClock clock = NanoClock.SYSTEM;
     /**
-     * The lowest epoch of a primary from which a backup accepts records. A process that restarts from a checkpoint in an epoch
-     * must not apply records of an earlier epoch.
+     * The lowest epoch of a primary from which a backup accepts records. A process that, during an epoch, restarts from a
+     * checkpoint must not apply records of an earlier epoch.
      */
     public long lowestEpoch;
     /**
@@ -217,7 +217,7 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the minimum number of learners, 0 (the default) to {@code learners}, below which a job that has formed stops. */
+    /** Sets the number of learners (0 by default, at most {@code learners}) below which a job that has formed stops. */
     public ServerContext minLearners(int count) {
         this.minLearners = count;
         return this;
@@ -256,8 +256,8 @@ public final class ServerContext {
     /**
      * Sets the action for a failure after which the shard cannot continue: a failure of the device, or of the thread that keeps
      * the records. The action is called once, before any command fails because of the failure. The action must not close the
-     * shard in the thread that calls it. By default, the shard logs an error. From then on, every command fails if the device has
-     * failed, and every change fails if the thread has failed.
+     * shard in the thread that calls it. By default, the action logs an error. After a failure of the device, every command
+     * fails. After a failure of the thread, every command that changes the shard fails.
      */
     public ServerContext lost(Consumer<Throwable> action) {
         this.lost = action;

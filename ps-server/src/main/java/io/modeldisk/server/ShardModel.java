@@ -46,7 +46,7 @@ import org.apache.logging.log4j.Logger;
  */
 public final class ShardModel extends Shard implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(ShardModel.class);
-    /** A shard that stops waits this long for a checkpoint directory that does not respond, for example because a disk hangs. */
+    /** The time for which a stopping shard waits for a checkpoint directory that does not respond, such as on a hanging disk. */
     private static final Duration HANG = Duration.ofSeconds(30);
     private static final Duration POLL = Duration.ofSeconds(1);
 
@@ -250,7 +250,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
 
     /**
      * Takes checkpoints from now on, if the shard has a directory for them. Called by a primary that started from a checkpoint or
-     * from the initial weights. If that checkpoint was the last one before an orderly stop, the shard also continues its history.
+     * from the initial weights. If that checkpoint was the last one before an orderly stop, its history continues.
      */
     public void beginCheckpoints() throws IOException {
         takeCheckpoints(restored, 0);
@@ -290,7 +290,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
         }
     }
 
-    /** Takes a last checkpoint, if the shard takes any. May run {@code disconnect}, which disconnects all learners, twice. */
+    /** Takes a last checkpoint, if the shard takes any. Runs {@code disconnect} at most twice, to disconnect all learners. */
     void saveLast(Runnable disconnect) {
         if (checkpointer() == null || !mayServe()) {
             return;

@@ -131,7 +131,7 @@ class AbsentTest {
     }
 
     @Test
-    void nonFiniteGradientThatAbsentDeclaresIsCountedOnce() throws Exception {
+    void nonFiniteGradientDeclaredByAnAbsentIsCountedOnce() throws Exception {
         open("asp", 1);
         assertMarks(absent(A, 1, 0, BLOCK).declareNonFinite(), 2);
         assertMarks(absent(A, 1, 0, BLOCK).declareNonFinite(), 2);

@@ -55,7 +55,7 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardThatFilledTheDiskTakesTheNextPeriodicCheckpoint() throws Exception {
+    void shardWhoseDiskWasFullTakesTheNextPeriodicCheckpoint() throws Exception {
         List<ShardModel> shards = start(1);
         pushAll(shards, 1, 1);
         long usedBytes = disk.usedBytes();
@@ -106,7 +106,7 @@ class CheckpointDiskTest extends CheckpointFixture {
     }
 
     @Test
-    void shardReportsAReadOnlyDiskToShard0WhenTheDiskIsWritableAgain() throws Exception {
+    void failureOnAReadOnlyDiskIsReportedToShard0OnceTheDiskIsWritable() throws Exception {
         List<ShardModel> shards = start(2);
         pushAll(shards, 1, 1);
         Checkpointer first = shards.getFirst().checkpointer();

@@ -82,7 +82,7 @@ abstract class CheckpointFixture {
         return shard;
     }
 
-    /** Joins the learner, and returns a push of the whole shard. */
+    /** Makes the learner join, and returns a push of the whole shard. */
     protected static FakeTask pushOf(ShardModel shard, long round, float value) {
         shard.learners().join(LEARNER);
         return new FakeTask(LEARNER, 0, (int) shard.facts().bytesOfShard()).fill(value).ofRound(round);

@@ -63,7 +63,7 @@ class CheckpointRestartTest extends CheckpointFixture {
         push(restored, 3, 1);
     }
 
-    /** Makes a shard wait for the other shards in the background. */
+    /** Starts a thread that waits until the other shards have started. Returns when the thread waits. */
     private CompletableFuture<Void> awaitingOtherShards(ShardModel shard) {
         CompletableFuture<Void> waiting = Roles.start(shard::awaitOtherShards);
         await("shard " + shard.facts().shard() + " waits", () -> clock.waitingThreads() == 1);
@@ -288,7 +288,7 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void stepThatContinuesAfterCloseStillFinishesItsPart() throws Exception {
+    void checkpointStepThatOutlastsCloseStillWritesItsFile() throws Exception {
         consistency = "asp";
         CountDownLatch reached = new CountDownLatch(1);
         CountDownLatch released = new CountDownLatch(1);

@@ -172,7 +172,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void previousCheckpointIsUsedIfTheFactsAreDamaged() throws Exception {
+    void previousCheckpointIsUsedIfTheFactsFileOfTheNewestIsDamaged() throws Exception {
         twoCheckpoints();
         CheckpointSettings settings = new CheckpointSettings(folder.resolve("state"), CheckpointPeriod.parse(period),
             keep, CheckpointSettings.ANY, maxFileBytes);
@@ -236,7 +236,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void checkpointIsTakenAfterEachMultipleOfThePeriodInRounds() throws Exception {
+    void checkpointIsTakenWheneverTheRoundIsAMultipleOfThePeriod() throws Exception {
         period = "3rounds";
         List<ShardModel> shards = start(2);
         List<Long> rounds = new ArrayList<>();
@@ -249,7 +249,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void trainingContinuesAfterACheckpointCannotBeWritten() throws Exception {
+    void trainingContinuesIfACheckpointCannotBeWritten() throws Exception {
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
         push(shards.get(1), 1, 1);
@@ -269,7 +269,7 @@ class CheckpointTest extends CheckpointFixture {
     }
 
     @Test
-    void requestMadeBeforeAShardRestartedIsNotCompleted() throws Exception {
+    void checkpointRequestedBeforeAShardRestartedIsNotCompleted() throws Exception {
         consistency = "asp";
         List<ShardModel> shards = start(2);
         push(shards.getFirst(), 1, 1);
@@ -290,8 +290,8 @@ class CheckpointTest extends CheckpointFixture {
     void processThatMayNoLongerServePublishesNoCheckpoint() throws Exception {
         AtomicInteger questions = new AtomicInteger();
         AtomicBoolean pauses = new AtomicBoolean(true);
-        // The permission is refused at every second question, as if another process had become the primary since the first
-        // question.
+        // The permission to serve is refused at every second call, as if another process had become the primary since the call
+        // before.
         List<ShardModel> shards = List
             .of(start(context(0, 1).mayServe(() -> !pauses.get() || questions.getAndIncrement() % 2 == 0)));
         push(shards.getFirst(), 1, 1);

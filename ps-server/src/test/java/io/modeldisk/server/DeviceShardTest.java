@@ -186,7 +186,7 @@ class DeviceShardTest {
         }
     }
 
-    /** Delivers about half of the gradients to the device, if the device has memory for gradients. */
+    /** Makes about half of the gradients arrive in device memory, if the device has memory for gradients. */
     private static FakeTask arrived(Shard shard, SplittableRandom random, FakeTask task) {
         DeviceWrites device = shard.model().target().deviceWrites();
         if (device == null || random.nextBoolean()) {
@@ -349,7 +349,7 @@ class DeviceShardTest {
         }
     }
 
-    /** Pulls a block. Checks that all its values are equal and at least {@code last}. Returns this value. */
+    /** Pulls a block. Checks that all values are equal and at least {@code last}. Returns their common value. */
     private static float wholeBlock(Shard shard, float last) throws Exception {
         MemorySegment data = MemorySegment.ofArray(shard.pull(0, LEARNERS.getFirst(), BLOCK, BLOCK));
         float first = data.get(ValueLayout.JAVA_FLOAT_UNALIGNED, 0);
@@ -361,7 +361,7 @@ class DeviceShardTest {
     }
 
     @Test
-    void statusDuringPushesAndRawWritesLosesNoAggregatorState() throws Exception {
+    void noAggregatorStateIsLostWhenTheStatusIsReadDuringWrites() throws Exception {
         Emulator.reset(3);
         try (Shard cpu = Shard.open(context("asp", "adam:lr=0.1"));
             Shard gpu = Shard.open(context("asp", "adam:lr=0.1").device(device(true)))) {

@@ -175,7 +175,7 @@ class HalfUnitTest {
     }
 
     @Test
-    void shardHasTheSameNumberOfBlocksInAHalfUnit() {
+    void halfUnitHasTheSameNumberOfBlocksAsTheShard() {
         for (int shards = 1; shards < 4; shards++) {
             for (long size = 4; size < 9 * 8192; size += 508) {
                 for (int i = 0; i < shards; i++) {

@@ -106,7 +106,7 @@ class LearnerUserTest {
         Nexus other = nexus(ISID, "other", Right.LEARN);
         assertThat(shard.shard.target().loginRefusal(other)).contains("belongs to user seven until its lease ends");
         assertThat(shard.shard.target().loginRefusal(SEVEN)).isNull();
-        // At a backup, a session can be older than the record of the learner, so its login was not refused.
+        // At a backup, a session can be older than the record of the learner, so the login was not refused.
         shard.connect(other);
         assertThat(learner(shard).isLost()).isTrue();
         assertNameInUse(shard, other, "belongs to user seven");

@@ -67,7 +67,7 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
-    void changedRateAppliesFromItsRoundOnEvenAfterARestart() throws Exception {
+    void newRateAppliesFromItsRoundEvenAfterARestart() throws Exception {
         useAggregator("sgd:lr=1");
         List<ShardModel> shards = start(2);
         train(shards, 1, 1);
@@ -80,7 +80,8 @@ class LearningRateTest extends CheckpointFixture {
         assertThat(weights(shards.getFirst())[0]).isEqualTo((float) -Math.sin(1) - 4 - 2);
         rate(shards.getFirst(), 5, 0.25f);
         checkpoint(shards);
-        // The checkpoint of two shards starts one shard. It takes over the changes of the shard that received the last change.
+        // One shard starts from the checkpoint of two shards. The new shard has the changes of the old shard that received the
+        // last change.
         ShardModel only = restart("sgd:lr=1", 1).getFirst();
         assertThat(rate(only, 4, 0)).isEqualTo(0.5f);
         assertThat(rate(only, 5, 0)).isEqualTo(0.25f);

@@ -42,7 +42,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void partitionReturnsRankNumberOfPartsAndEpoch() throws Exception {
+    void partitionReturnsTheRankTheNumberOfPartsAndTheEpoch() throws Exception {
         try (ShardModel shard = ShardModel.open(context(3))) {
             shard.learners().admit(FakeTask.nexus("a"), false);
             shard.learners().admit(FakeTask.nexus("b"), false);
@@ -60,7 +60,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void refusedPartitionOfADistantRoundDoesNotPostponeNewcomers() throws Exception {
+    void refusedPartitionRequestForADistantRoundDoesNotPostponeNewcomers() throws Exception {
         try (ShardModel shard = ShardModel.open(context(1))) {
             shard.learners().admit(FakeTask.nexus("a"), false);
             assertThatThrownBy(() -> ask(shard, "a", "C3 00 00 00 00 00 00 00 FF FF FF FF FF FF 00 00"))
@@ -89,7 +89,7 @@ class PartitionCommandTest {
     }
 
     @Test
-    void remainingLearnerGetsAllDataAfterTheRoundsWhosePartitionsWereRead() throws Exception {
+    void remainingLearnerGetsAllDataAfterTheLastRoundWhosePartitionWasRead() throws Exception {
         try (ParameterServer server = ParameterServer.launch(
             context(2).listen(new InetSocketAddress("127.0.0.1", 0)));
             DataMemory memory = DataMemory.allocate(SIZE);

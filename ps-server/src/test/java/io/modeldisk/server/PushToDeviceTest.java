@@ -41,7 +41,7 @@ class PushToDeviceTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 16 * PAGE;
     private static final int SIZE = 8 * BLOCK + PAGE;
-    /** The offset of the last page. Its gradient is sent together with its command, so it arrives in host memory. */
+    /** The offset of the last page. The gradient of this page is sent with the command, so it arrives in host memory. */
     private static final int LAST = SIZE - PAGE;
 
     @BeforeEach

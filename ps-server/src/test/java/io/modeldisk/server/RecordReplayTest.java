@@ -393,7 +393,7 @@ class RecordReplayTest {
                 .ofRound(push.round);
         }
 
-        /** Sends all pushes that were not answered up to log position {@code position}, until they are answered. */
+        /** Sends each push that was not answered up to log position {@code position}, and repeats it until it is answered. */
         void run(RecordedShard shard, long position) throws Exception {
             List<Iterator<Push>> left = new ArrayList<>();
             Map<Integer, FakeTask> waiting = new TreeMap<>();
@@ -430,7 +430,7 @@ class RecordReplayTest {
 
     @ParameterizedTest
     @MethodSource("shards")
-    void pushesCountOnceWhenLearnersContinueAfterAnyPrefixOfTheRecords(String mode, Supplier<Aggregator> ignored)
+    void pushesCountOnceAfterAReplayOfAnyPrefixOfTheRecords(String mode, Supplier<Aggregator> ignored)
         throws Exception {
         for (int seed = 0; seed < SEEDS; seed++) {
             Job job = new Job(seed);

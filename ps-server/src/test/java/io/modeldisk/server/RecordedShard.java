@@ -111,7 +111,7 @@ final class RecordedShard implements AutoCloseable {
         shard.expire();
     }
 
-    /** Calls a unit, again after each resumption, until it accepts the write. */
+    /** Calls a unit until it accepts the write. Before each further call, waits until the task is resumed. */
     static void write(LogicalUnit unit, FakeTask task) throws ScsiException {
         while (!unit.write(task)) {
             task.awaitResume();

@@ -83,7 +83,7 @@ class ShardModelTest {
         assertThatThrownBy(() -> ShardModel.open(contextOf(file))).isInstanceOf(IOException.class)
             .hasMessageContainingAll(file + ": tensor 'w' has the value " + value + " at index " + index,
                 "--non-finite pass");
-        // With three shards, the weight belongs to another shard.
+        // With three shards, the weight that is not finite belongs to another shard.
         ShardModel.open(contextOf(file).shards(3)).close();
         ShardModel.open(contextOf(file).nonFinite(NonFinite.PASS)).close();
     }

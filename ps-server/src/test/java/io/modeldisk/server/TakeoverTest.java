@@ -330,7 +330,7 @@ class TakeoverTest {
     }
 
     @Test
-    void unconfirmedBackupIsRemovedBeforeAPushWithoutItIsAcknowledged() throws Exception {
+    void unconfirmedBackupIsRemovedBeforeAPushThatItLacksIsAcknowledged() throws Exception {
         Replica first = new Replica("a", "asp", Route.Preference.TCP);
         Replica second = new Replica("b", "asp", Route.Preference.TCP);
         address = new NetworkPath(first.server.localAddress());

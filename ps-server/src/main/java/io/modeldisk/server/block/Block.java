@@ -76,7 +76,7 @@ public final class Block implements ShardBlock {
      *
      * @param ofRound the round to which the gradient belongs, from 1
      * @param offset the offset of the range in the block, a multiple of 4096
-     * @param type the type of the gradient; only a device converts gradients
+     * @param type the type of the gradient; always float32 if the shard uses no device
      * @param applyBytes the length of the range in the block
      */
     public void apply(
@@ -207,7 +207,7 @@ public final class Block implements ShardBlock {
         return slot;
     }
 
-    /** Waits for the weights from the device in a pinned slot. Later weights go to another slot, because this slot is pinned. */
+    /** Waits until the device has copied the weights to a slot. The slot is pinned, so later weights go to another slot. */
     private void awaitMirror(BlockSlot slot, long mirrored) {
         boolean done = false;
         try {

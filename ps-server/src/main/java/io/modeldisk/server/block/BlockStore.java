@@ -108,7 +108,7 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
         }
     }
 
-    /** The number of 16-bit writes that can be converted at the same time, each in a scratch block: one for each processor. */
+    /** The number of 16-bit writes that can be converted at the same time: one for each processor, from 2 to 16. */
     public static int scratchBlocks() {
         return Math.clamp(Runtime.getRuntime().availableProcessors(), 2, 16);
     }

@@ -54,7 +54,7 @@ public final class BlockVersions {
         while (true) {
             int lowest = 0;
             long version = of(0);
-            // Of several blocks with the lowest version, the last one is watched: learners push the blocks in ascending order.
+            // If several blocks have the lowest version, watches the last one, because learners push blocks in ascending order.
             for (int i = 1; i < versions.length(); i++) {
                 long each = of(i);
                 if (each <= version) {

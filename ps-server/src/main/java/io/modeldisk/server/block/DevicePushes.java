@@ -46,7 +46,7 @@ public final class DevicePushes implements DeviceWrites {
     /**
      * Opens a device, with memory for gradients if possible.
      *
-     * @param shape returns the description of the data on the device, for a given size of the memory for gradients in bytes
+     * @param shape creates the description of the data on the device for a given size of the memory for gradients, in bytes
      * @param obstacle the reason why gradients must arrive in host memory; null if they may arrive in device memory
      * @throws IllegalArgumentException if the device cannot be used, or has too little memory
      */

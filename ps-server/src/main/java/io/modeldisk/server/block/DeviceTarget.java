@@ -6,7 +6,7 @@ import io.modeldisk.platform.text.EnumNames;
 /**
  * A device, and the settings for its use by a shard.
  *
- * @param mirrorsAtOnce true if the device copies weights to the host after each update; false if only when they are pulled
+ * @param mirrorsAtOnce whether the device copies the weights to the host after each update, not only when they are pulled
  * @param pushTo where gradients arrive
  */
 public record DeviceTarget(Device device, boolean mirrorsAtOnce, PushTo pushTo) {

@@ -51,7 +51,7 @@ public final class VersionWaits {
             long lowest = versions.watchLowest();
             for (int i = waits.size() - 1; i >= 0; i--) {
                 if (waits.get(i).known() != lowest) {
-                    // This call is fast although the lock of a block is held: it only puts the task into a queue.
+                    // The lock of a block is held, but this call is fast: it only puts the task into a queue.
                     waits.remove(i).task().resume();
                 }
             }

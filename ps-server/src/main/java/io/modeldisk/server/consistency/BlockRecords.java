@@ -44,7 +44,7 @@ final class BlockRecords {
         int marksBytes = members.isEmpty() ? 0 : members.getFirst().marks().writtenBytes();
         int bodyBytes = 2 * Integer.BYTES + counts * Integer.BYTES + (withSum ? block.lengthBytes() : 0)
             + members.size() * (Long.BYTES + marksBytes);
-        // The sum may come from a device. It is read before the record takes its place in the log, so it delays no later record.
+        // The sum is read before the record takes its place in the log, so a slow device delays no later record.
         MemorySegment sum = withSum ? open.sum() : null;
         long position = log.append(RecordKind.BLOCK, withSum ? RecordHeader.WITH_SUM : 0, block.index(), 0, checkpoint,
             open == null ? -1 : open.round(), block.version(), bodyBytes, (memory, start) -> {

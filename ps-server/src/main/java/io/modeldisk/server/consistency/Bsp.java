@@ -27,12 +27,13 @@ import java.util.function.LongFunction;
  *
  * <p><b>Pushes.</b> A push without a round number belongs to the open round. The push waits if its learner joined at a later
  * round, or has already pushed one of the push's logical blocks in the open round. A push of a later round waits for that round.
- * A push of a round that its learner has pushed is a repetition, of which only the missing parts are applied. All blocks of a
- * push are locked in ascending order before any block is changed, so a push that waits or is refused has changed nothing.
+ * A push with a round number may repeat parts that its learner has pushed in this round; only the other parts are applied. All
+ * blocks of a push are locked in ascending order before any block is changed, so a push that waits or is refused has changed
+ * nothing.
  *
  * <p><b>Pulls.</b> A pull belongs to the round with the number in the command. A pull without a number belongs to the last round
  * that the learner has pushed. A pull waits at the first block where its round has not closed. For a round before the learner's
- * first round, a pull waits only if other learners push this round, or have pushed a part of the open round.
+ * first round, a pull waits only if other learners may still push this round, or have pushed a part of the open round.
  *
  * <p>When a round of a block closes, the tasks that wait at the block are resumed, without a lock, and try again.
  */
@@ -48,7 +49,7 @@ public final class Bsp implements Consistency {
     /** The open round of each block, in one array, so a scan is fast. */
     private final AtomicLongArray openRounds;
     private final ParkedTaskFreeList parking = new ParkedTaskFreeList();
-    /** The last round whose pushes do not wait. */
+    /** Pushes of later rounds wait. */
     private volatile long lastRound = Long.MAX_VALUE;
     private final PieceVisitor<Learner> contribution = this::contribute;
     /** Null if the shard keeps no records. */
@@ -334,7 +335,7 @@ public final class Bsp implements Consistency {
         lastRound = round;
         for (RoundBlock block : rounds) {
             ParkedTask woken;
-            // A push that has read the old limit parks under this lock, so its task is in the list once the lock is acquired.
+            // A push that has read the old lastRound parks its task under this lock, so the list contains the task now.
             try (ScopedLock.Held _ = block.block().hold()) {
                 woken = block.parked().detachBefore(null);
             }

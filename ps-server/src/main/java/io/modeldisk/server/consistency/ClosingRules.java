@@ -32,12 +32,12 @@ final class ClosingRules {
         return isComplete(block, roster) && !isStopped(block, roster);
     }
 
-    /** Returns whether too few learners are left, and too few of them can still push the open round. */
+    /** Returns true if too few learners are left, and too few learners have pushed or can still push the open round. */
     boolean isStopped(RoundBlock block) {
         return isStopped(block, learners.roster());
     }
 
-    /** Returns whether the given round, which is open or later, will get gradients, or the open round has unapplied gradients. */
+    /** Returns true if {@code round} (the open or a later one) may still get gradients, or if the open round has gradients. */
     boolean isAwaited(RoundBlock block, long round) {
         return firstRound() <= round || block.mostContributions() > 0;
     }

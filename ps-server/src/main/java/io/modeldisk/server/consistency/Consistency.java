@@ -37,7 +37,7 @@ public interface Consistency extends ShardRounds<Learner>, AutoCloseable {
      */
     boolean push(IoTask task, boolean skipped) throws ScsiException;
 
-    /** Accepts a push with its gradient completely, or makes the push wait. Returns whether the push was accepted. */
+    /** Accepts a push completely and uses its gradient, or makes the push wait. Returns whether the push was accepted. */
     default boolean push(IoTask task) throws ScsiException {
         return push(task, false);
     }

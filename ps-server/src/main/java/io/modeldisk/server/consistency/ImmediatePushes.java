@@ -115,7 +115,7 @@ abstract class ImmediatePushes implements Consistency {
         }
     }
 
-    /** Returns the round for the aggregator. Each push without a round number is a new round, after all updates of the block. */
+    /** Returns the round for the aggregator: for a push without a round number, the number of the block's updates plus 1. */
     private static long roundOf(long round, Block block) {
         return round == IoTask.IMPLIED_ROUND ? block.version() + 1 : round;
     }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 public final class Learners extends Membership<Nexus, Learner> {
     private final RoundTimes roundTimes;
     private final int maxLearners;
-    /** Held while a learner name is checked and the learner is then admitted. */
+    /** Held from the check of a learner name until the learner is admitted. */
     private final Object admission = new Object();
     private final AtomicBoolean replaced = new AtomicBoolean();
 

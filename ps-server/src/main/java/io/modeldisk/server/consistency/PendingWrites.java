@@ -22,7 +22,7 @@ final class PendingWrites {
         }
     }
 
-    /** Returns true if no write waits. Otherwise, resumes the synchronization when the last waiting write is removed. */
+    /** Returns true if no write waits. Otherwise, the removal of the last waiting write resumes the synchronization. */
     synchronized boolean admit(IoTask synchronization) {
         if (count > 0 && !synchronizations.contains(synchronization)) {
             synchronizations.add(synchronization);
@@ -30,7 +30,7 @@ final class PendingWrites {
         return count == 0;
     }
 
-    /** Removes an accepted or forgotten write. If no write waits then, resumes the synchronizations. The caller holds no lock. */
+    /** Removes an accepted or forgotten write. If no other write waits, resumes all synchronizations. Called without a lock. */
     void remove(IoTask write) {
         if (count > 0) {
             takeReleasedBy(write).forEach(IoTask::resume);

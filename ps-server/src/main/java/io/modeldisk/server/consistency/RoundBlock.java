@@ -24,7 +24,7 @@ final class RoundBlock {
     /**
      * Creates the block with round 1 open.
      *
-     * @param sum the sum of the block's gradients, with any content
+     * @param sum the memory for the sum of the block's gradients; its content does not matter
      * @param rounds the open rounds of all blocks; this object sets and reads the entry of its block
      */
     RoundBlock(Block block, RoundSum sum, AtomicLongArray rounds) {

@@ -19,7 +19,7 @@ interface RoundSum {
     /** Applies {@code scale} times a range of the sum to the weights of the block. */
     void apply(Block block, Aggregator aggregator, long round, int offset, int lengthBytes, float scale);
 
-    /** Returns the sum for reading. May wait for a device, and then allocates memory. */
+    /** Returns the sum for reading. For a sum on a device, waits for the device and allocates memory. */
     MemorySegment readable();
 
     /** Replaces the sum. */

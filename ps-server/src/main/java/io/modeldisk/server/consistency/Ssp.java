@@ -66,7 +66,7 @@ public final class Ssp extends ImmediatePushes {
             }
         } finally {
             // This code runs even if the aggregator failed, because some blocks may have changed. A pull that starts to wait
-            // after this check has already used the marks of this push, because it read them under the lock of the block.
+            // after this check has seen the marks of this push, because a pull reads marks under the lock of the block.
             if (parking.waiting() > 0) {
                 wake(layout.blockOf(task.offset()), layout.lastBlock(task.offset(), task.lengthBytes()));
             }

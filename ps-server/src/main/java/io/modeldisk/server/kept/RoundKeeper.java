@@ -80,7 +80,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
-    /** Returns the number of closed rounds of a range of blocks. Takes no locks, because waiting initiators call this often. */
+    /** Returns how many rounds the blocks of a range have closed. Takes no locks, because waiting initiators call this often. */
     public Rounds rounds(int first, int end) {
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;
@@ -156,7 +156,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
         } catch (OutOfMemoryError e) {
             LOG.warn(
                 "too little memory for copies of weights, so a read of one round fails if learners close the next round before"
-                    + " its end: {}",
+                    + " the read ends: {}",
                 e.getMessage());
             copies = new KeptCopies(blocks, blockSizeBytes, 0);
         }

@@ -8,8 +8,8 @@ import java.util.TreeSet;
 
 /**
  * The processes of a shard that are in sync with the primary, as the coordinator has recorded them. If the coordinator does not
- * confirm a change, this object keeps the former members, so the caller tries again. The coordinator may have recorded an
- * unconfirmed addition nevertheless, if only its response was lost. Thread-safe.
+ * confirm a change, this object keeps the former members, so the caller tries again. If only the response of the coordinator
+ * was lost, the coordinator has recorded an addition that is not confirmed. Thread-safe.
  */
 public final class ReplicaMembers implements BackupMembers {
     private final PrimaryRole role;

@@ -242,7 +242,8 @@ public final class ReplicaServer {
             server.shard().continueCheckpoints();
         } catch (IOException e) {
             LOG.error(
-                "this primary serves with all updates, but takes no checkpoints; repair the directory, then hand over: {}",
+                "this primary serves with all updates, but takes no checkpoints; repair the checkpoint directory, then"
+                    + " hand over: {}",
                 e.getMessage());
         }
     }

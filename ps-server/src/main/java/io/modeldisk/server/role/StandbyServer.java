@@ -59,7 +59,7 @@ public final class StandbyServer implements AutoCloseable {
         aggregator.close();
     }
 
-    /** The target with the logical units of a shard for initiators, without their data. */
+    /** The iSCSI target of a standby: the logical units of the shard for initiators, without data. */
     public record StandbyTarget(ModelFacts facts, TargetPortGroups portGroups, LongSupplier epoch) implements Target {
         @Override
         public String name() {

@@ -90,10 +90,10 @@ public abstract class Shard {
         replication = replicated;
     }
 
-    /** Returns whether this shard may have connections at this moment. A backup always may, because only the primary uses it. */
+    /** Returns whether this shard may have connections now. A backup always may, because only the primary uses a backup. */
     public abstract boolean mayServe();
 
-    /** Requests a handover to a backup, which happens soon after this call. Returns false if no backup is in sync. */
+    /** Requests a handover to a backup. The handover happens soon after this call. Returns false if no backup is in sync. */
     public abstract boolean handOver();
 
     /** Returns the current status as JSON of at most 65,000 bytes. */

@@ -52,7 +52,7 @@ final class LearnerClock {
         return rounds;
     }
 
-    /** Returns whether the learner has finished a round of a block. Under asp, a push without a round number finishes none. */
+    /** Returns whether the learner has finished a round of a block. Under asp, only pushes with a round number finish rounds. */
     boolean hasRounds() {
         return hasRounds;
     }

@@ -43,7 +43,7 @@ abstract class ShardUnit extends ModelUnit {
         }
     }
 
-    /** Does what {@link #pin} describes. */
+    /** Pins weights as {@link #pin} describes. */
     void pinWeights(IoTask task, int dataOffset, Pin pin) {
         shard.store().pin(task, dataOffset, pin);
     }

@@ -184,7 +184,7 @@ public final class TrainUnit extends ShardUnit {
         shard().traffic().nonFinitePushes.increment();
         Learner learner = shard().learners().member(task.nexus());
         long count = learner == null ? 1 : learner.nonFinite();
-        // A learner that has diverged sends many pushes with a NaN, so only number 1, 2, 4, 8 and so on are logged.
+        // A learner that has diverged sends many pushes with a NaN, so only its pushes 1, 2, 4, 8 and so on are logged.
         if (LogThinning.isLogged(count)) {
             LOG.warn(
                 "learner '{}' pushed a gradient with a NaN or an infinity to a range that starts at byte {} of the"
@@ -272,7 +272,7 @@ public final class TrainUnit extends ShardUnit {
         Checkpointer checkpointer = shard().checkpointer();
         if (checkpointer == null || shard().facts().shard() != 0) {
             throw new ScsiException(RoundSense.NO_CHECKPOINTS.sense(), "initiator '" + nexus.learner()
-                + "' requested a checkpoint, but this is not shard 0 of a model with --state");
+                + "' requested a checkpoint, but only shard 0 of a model with --state accepts such requests");
         }
         return CheckpointCommand.data(checkpointer.request());
     }
@@ -301,8 +301,8 @@ public final class TrainUnit extends ShardUnit {
         boolean forms = !before.formed() && shard().learners().roster().formed();
         boolean joined = !before.members().contains(member);
         if (shard().learners().postpone(member, earliestRound) || joined || before.tooFew() || forms) {
-            // The JOIN can end the wait of some tasks: of tasks that wait for rounds before the join round, for the replaced
-            // membership or for enough learners, and in ssp, of pulls that wait because the job has not formed.
+            // The JOIN can end the wait of tasks that wait for a round before the join round, for the replaced membership, or for
+            // enough learners. In ssp, the JOIN can also end the wait of pulls that wait until the job has formed.
             shard().learnersChanged();
         }
         awaitRecords();

@@ -114,7 +114,7 @@ class SnapshotTest {
     }
 
     @Test
-    void pushDuringASweepIsNotSaved() throws IOException {
+    void snapshotDoesNotContainAPushMadeWhileItSavesBlocks() throws IOException {
         // The snapshot reads the round of block 10 after it has saved blocks 0 to 9.
         Snapshot snapshot = snapshot(index -> {
             if (index == 10 && wakes.get() == 0) {

@@ -129,7 +129,7 @@ class RecordLogTest {
     }
 
     @Test
-    void backlogStatesNumberBytesAndAgeOfTheRecordsAfterAPosition() {
+    void backlogShowsHowManyHowLargeAndHowOldTheLaterRecordsAre() {
         ManualClock clock = new ManualClock();
         log.close();
         MemorySink slow = new MemorySink();
@@ -203,7 +203,7 @@ class RecordLogTest {
     }
 
     @Test
-    void recordOfACheckpointIsRefusedWithoutAWaitWhileASinkFails() throws Exception {
+    void recordOfACheckpointIsRefusedAtOnceWhileASinkFails() throws Exception {
         sink.fail("broken");
         append(0, PAGE);
         sink.awaitOffers(1);
@@ -266,7 +266,7 @@ class RecordLogTest {
             }
             allocated = Math.min(allocated, threads.getCurrentThreadAllocatedBytes() - before);
         }
-        // A small allowance remains, because a contended lock allocates its queue entry.
+        // A few bytes are allowed for each write, because a contended lock allocates an entry of its queue.
         assertThat(allocated).isLessThan(writes * 8L);
     }
 

@@ -36,7 +36,7 @@ class VersionWaitsTest {
     }
 
     @Test
-    void taskWithAnotherVersionDoesNotWait() {
+    void taskDoesNotWaitIfItsVersionIsNotTheLowest() {
         assertThat(waits.admit(knows(-1))).isTrue();
         assertThat(waits.admit(knows(1))).isTrue();
         assertThat(waits.waiting()).isZero();
