@@ -239,7 +239,7 @@ public final class CheckpointLoader {
         try {
             part.changes = part.file.decode(data, part.versions, part.checksums);
         } catch (IllegalArgumentException e) {
-            throw new DamagedCheckpointException(name + " has a learning rate that is not possible: " + e.getMessage());
+            throw new DamagedCheckpointException(name + " has an invalid learning rate: " + e.getMessage());
         }
         return part;
     }

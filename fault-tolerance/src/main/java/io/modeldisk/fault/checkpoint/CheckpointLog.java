@@ -20,8 +20,9 @@ import org.apache.logging.log4j.Logger;
 
 /**
  * Adds the records of a checkpoint to the journal of a shard, and cuts the journal afterwards. The first record contains all
- * learners, and starts a new segment of the journal. A record for each block shows which records of the block the checkpoint does
- * not contain. When the checkpoint is complete, the segments before its first record are deleted.
+ * learners, and starts a new segment of the journal. When a block is saved, a BLOCK record follows: the checkpoint contains all
+ * earlier records of the block, and no later record. When the checkpoint is complete, the segments before its first record are
+ * deleted.
  *
  * <p>Not thread-safe: only the checkpoint thread uses this class.
  */
@@ -59,7 +60,7 @@ public final class CheckpointLog {
         this.nextRequestNs = clock.nanoTime();
     }
 
-    /** Begins a checkpoint, of which no block is saved yet. */
+    /** Begins a checkpoint. Must be called before a block of the checkpoint is saved. */
     void begin(long checkpoint) {
         begin = MemberRecords.appendRoster(learners, records);
         RateRecords.append(records, learningRate);
@@ -68,8 +69,8 @@ public final class CheckpointLog {
     }
 
     /**
-     * Returns whether the records of all saved blocks are on disk. The shard must not complete its part of the checkpoint before,
-     * because the journal cannot continue the checkpoint without these records. May be called when all blocks have been saved.
+     * Returns whether the records of all saved blocks are on disk. Until then, the shard must not complete its part of the
+     * checkpoint, because the journal continues the checkpoint with these records. May be called when all blocks are saved.
      */
     boolean isDurable() {
         RecordStatus status = records.status();
@@ -109,7 +110,7 @@ public final class CheckpointLog {
     }
 
     /**
-     * Refuses pushes while the journal is twice as long as its limit.
+     * Refuses pushes while the journal is more than twice as long as its limit.
      *
      * @param failure the reason why the last checkpoint has failed; null if it has not failed
      */

@@ -43,7 +43,7 @@ final class CheckpointRequests {
 
     private long nextNs;
     private long leadRounds;
-    /** The number of calls of {@link #request} that the pending checkpoint fulfils. */
+    /** The result of {@link #covered()}. */
     private long covered;
     private long lastRound;
     private long lastChanges;
@@ -79,7 +79,7 @@ final class CheckpointRequests {
         return requested;
     }
 
-    /** The number of the last request that the pending or the last checkpoint fulfils. */
+    /** The number of the newest {@linkplain #request request} that the last checkpoint, pending or not, fulfils. */
     long covered() {
         return covered;
     }

@@ -42,9 +42,9 @@ import org.apache.logging.log4j.Logger;
 public final class Checkpointer implements AutoCloseable {
     private static final Logger LOG = LogManager.getLogger(Checkpointer.class);
     private static final Duration TICK = Duration.ofMillis(100);
-    /** The number of ticks after which the starts of the other shards are checked again: once a second. */
+    /** After this number of ticks, which is a second, the starts of the other shards are checked again. */
     private static final int TICKS_PER_CHECK = 10;
-    /** The number of ticks after which the stops of the other shards are checked again: about three times a second. */
+    /** After this number of ticks, about a third of a second, the stops of the other shards are checked again. */
     private static final int TICKS_PER_HOLD = 3;
     /** The value of {@link #changesAtStart} if the shard has other weights than the newest checkpoint. */
     private static final long CHANGED = -1;
@@ -67,7 +67,7 @@ public final class Checkpointer implements AutoCloseable {
     private final CheckpointLog log;
     private final Runnable goBack;
     private final BooleanSupplier mayServe;
-    /** The requests of checkpoints; null except on shard 0. */
+    /** The requests for checkpoints; null if this is not shard 0. */
     private final CheckpointRequests requests;
     private final PlannedStop stop;
     private final long changesAtStart;
@@ -85,7 +85,7 @@ public final class Checkpointer implements AutoCloseable {
     /** True if the shard holds back the pushes of rounds after the last checkpoint. */
     private boolean held;
     private String lastFailure;
-    /** The checkpoint that this shard could not write, until this failure is reported to shard 0; otherwise null. */
+    /** A checkpoint that this shard could not write, if this failure must still be reported to shard 0; otherwise null. */
     private FailedCheckpoint unreported;
     private long ticks;
     private long looks;
@@ -123,7 +123,7 @@ public final class Checkpointer implements AutoCloseable {
         this.goBack = goBack;
         this.mayServe = mayServe;
         this.log = log;
-        // With a journal, a shard loses no round, so the shards never go back together.
+        // With a journal, a shard loses no round, so no shard must go back because of another shard.
         this.starts = inRounds && facts.shards() > 1 && log == null
             ? history == 0
                 ? ShardStarts.begin(state, facts.shard(), facts.shards(), newest.number(), clock)
@@ -175,7 +175,8 @@ public final class Checkpointer implements AutoCloseable {
     /**
      * Requests a checkpoint that is taken as soon as possible. May be called only on shard 0.
      *
-     * @return the number of this request. The request has succeeded or failed when {@link CheckpointStatus#answered} reaches it
+     * @return the number of this request. The request has succeeded or failed when {@link CheckpointStatus#answered} is at
+     *     least this number
      */
     public long request() {
         return requests.request();
@@ -382,8 +383,8 @@ public final class Checkpointer implements AutoCloseable {
         snapshot = new Snapshot(store, consistency::rounds, writer, copies,
             log == null ? block -> {} : block -> consistency.recordBlock(block, id), inRounds ? wanted.round() : -1);
         store.watch(snapshot);
-        // A round is recorded as opened before it closes, so this check finds a block that has already passed the wanted round. A
-        // block that passes the wanted round later is saved by the snapshot before it changes.
+        // A round is recorded as opened before the round closes, so this check finds each block that has already passed the
+        // wanted round. If a block passes the wanted round later, the snapshot saves the block before this change.
         if (inRounds && progress.openedRound() > wanted.round()) {
             drop();
             DurableFiles.write(partial.file(CheckpointRequests.MISSED + facts.shard()), new byte[0]);
@@ -452,7 +453,7 @@ public final class Checkpointer implements AutoCloseable {
         if (log != null) {
             log.completed(state.path(), written.id());
         }
-        LOG.info("checkpoint {} of round {}", complete.complete(), written.round());
+        LOG.info("checkpoint {} of round {} is complete", complete.complete(), written.round());
     }
 
     /** Stops the snapshot, and keeps its files. */
@@ -491,7 +492,7 @@ public final class Checkpointer implements AutoCloseable {
     private void report() {
         if (unreported.report()) {
             unreported = null;
-            // Shard 0 has just deleted the folder. Any other shard keeps the folder here until shard 0 has deleted it.
+            // Shard 0 has just deleted the folder. Any other shard remembers the folder until shard 0 has deleted it.
             folder = requests == null ? folder : null;
         }
     }
@@ -500,8 +501,8 @@ public final class Checkpointer implements AutoCloseable {
      * Saves the shard before it stops. In bsp, the shard completes the round of the last checkpoint with its learners, and later
      * pushes wait. In the other modes, the learners are disconnected first, so no acknowledged push is lost.
      *
-     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with the checkpoint for 10 s, it is
-     * abandoned, and a shard that starts from the previous checkpoint has a new {@link #history}.
+     * <p>Waits until all shards have written the checkpoint. If no shard makes progress with the checkpoint for 10 s, the
+     * checkpoint is abandoned. A shard that later starts from the previous checkpoint has a new {@link #history}.
      *
      * @param disconnect disconnects all learners; may be called twice
      */
@@ -532,7 +533,7 @@ public final class Checkpointer implements AutoCloseable {
         return stop.lastAdvanceNs();
     }
 
-    /** Stops the thread, and abandons an incomplete checkpoint. Its files stay if the current step does not end within 5 s. */
+    /** Stops the thread, and abandons an incomplete checkpoint, whose files stay if the current step takes longer than 5 s. */
     @Override
     public void close() {
         closing = true;

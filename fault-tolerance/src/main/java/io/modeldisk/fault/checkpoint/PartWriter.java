@@ -130,9 +130,9 @@ final class PartWriter implements AutoCloseable {
     }
 
     /**
-     * Shows the shards that wait for this checkpoint, at most once a second, that this shard makes progress. First waits until
-     * the data is on disk, so a shard whose disk hangs shows no progress. Until {@link #finish}, the file begins with a number
-     * that increases.
+     * Shows, at most once a second, that this shard makes progress: until {@link #finish}, the file of this shard begins with a
+     * number that increases. The shards that wait for this checkpoint read the number. First waits until the data is on disk, so
+     * a shard whose disk hangs shows no progress.
      */
     void showProgress() throws IOException {
         if (clock.nanoTime() - shownNs < SHOW_EVERY.toNanos()) {

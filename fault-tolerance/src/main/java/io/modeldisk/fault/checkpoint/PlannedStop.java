@@ -23,7 +23,7 @@ final class PlannedStop {
     private static final Logger LOG = LogManager.getLogger(PlannedStop.class);
     /** A shard that stops gives up its last checkpoint after this time without progress by any shard. */
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    /** The maximum number of checkpoints that prolong the wait, because a shard that cannot write can fail again and again. */
+    /** After this number of checkpoints, a new one does not prolong the wait, because a shard might fail each time. */
     private static final int MAX_ATTEMPTS = 8;
     /** The time between two reads of the shards' progress in the shared directory. */
     private static final Duration LOOK = Duration.ofSeconds(1);
@@ -159,8 +159,8 @@ final class PlannedStop {
     }
 
     /**
-     * Waits until {@link #isSaved} is true, in bsp by a checkpoint after which the shards hold back the pushes. Returns early if
-     * the shard must go back, or if no shard has made progress with the checkpoint for 10 s.
+     * Waits until {@link #isSaved} is true. In bsp, only a checkpoint counts after which this shard holds back pushes.
+     * Returns early if the shard must go back, or if no shard has made progress with the checkpoint for 10 s.
      */
     void await(BooleanSupplier goneBack) throws IOException, InterruptedException {
         long endNs = sinceNs + TIMEOUT.toNanos();
@@ -188,7 +188,7 @@ final class PlannedStop {
         }
     }
 
-    /** Records the time of the last progress of the thread that stops the shard. */
+    /** Records that the thread that stops the shard has made progress now. */
     void advanced() {
         lastAdvanceNs = clock.nanoTime();
     }
@@ -230,7 +230,7 @@ final class PlannedStop {
         return new Written(partial, progressOfShards);
     }
 
-    /** Records for the next start of this shard whether the newest checkpoint has all updates. Returns whether it has. */
+    /** Returns whether the newest checkpoint has all updates. Records the result in the directory for the next start. */
     boolean end() throws IOException {
         boolean complete = isSaved();
         stops.stopped(saved.number(), complete ? history : 0);

@@ -107,7 +107,7 @@ final class ShardStarts {
         long checkpoint = 0;
         for (int i = 0; i < own.agreed().length; i++) {
             Start start = i == shard ? null : read(i);
-            // An old start with another checkpoint belongs to a shard that has stopped, or will go back because of this start.
+            // A shard with an old start and another checkpoint has stopped, or will go back when it reads this shard's start.
             boolean ignored = start != null && start.id() == old[i] && start.checkpoint() != own.checkpoint();
             if (start != null && !ignored && start.id() != own.agreed()[i]) {
                 StartAgainException disagreement = new StartAgainException(i, start.checkpoint());
@@ -121,7 +121,7 @@ final class ShardStarts {
         }
         if (agreed != null) {
             write();
-            // A push might have arrived while the file was written. The other shard then must not serve although this one agreed.
+            // A push might have changed the weights during the write. The agreement is then wrong, so this shard starts again.
             return has.test(checkpoint) ? null : agreed;
         }
         return null;

@@ -9,7 +9,8 @@ import java.util.stream.Collectors;
  * The configuration of a connection to ZooKeeper.
  *
  * @param servers the addresses of the ZooKeeper servers
- * @param session the session time-out, from 1 s to 60 s. ZooKeeper removes the ephemeral znodes of a client silent for longer
+ * @param session the session time-out, from 1 s to 60 s. If a client is silent for longer, ZooKeeper removes its ephemeral
+ *     znodes
  * @param connectTimeout the time limit for the first connection
  * @param secret the secret that permits changes; null for a client that can change only znodes that anyone can change
  */

@@ -102,7 +102,7 @@ public final class ModelWatch implements AutoCloseable {
         listener = each;
     }
 
-    /** The number of shards and the options of the model, when this object was opened. */
+    /** The number of shards and the options of the model at the time when this object was opened. */
     public ModelRecord model() {
         return model;
     }

@@ -13,8 +13,8 @@ import org.apache.zookeeper.data.Stat;
  */
 final class SessionLease {
     /**
-     * The divisor of the session time-out that gives the margin of the lease. The margin is the time to stop serving, and for
-     * clocks that differ in speed.
+     * The lease ends one fifth of the session time-out earlier than the session. In this time, the process stops serving. The
+     * time also allows for clocks that differ in speed.
      */
     private static final int MARGIN_PART = 5;
 

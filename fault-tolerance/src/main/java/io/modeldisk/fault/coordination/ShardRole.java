@@ -81,7 +81,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private volatile boolean allUpdates;
 
     // The following fields are used only in steps.
-    /** True if this process had all updates when it last tried to become primary. Stored, as ZooKeeper's answer can be lost. */
+    /** True if this process had all updates when it last tried to become primary. Kept because ZooKeeper's answer can be lost. */
     private boolean wouldHaveAllUpdates;
     private boolean absent;
     private long absentSinceNs;
@@ -178,7 +178,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private void trouble(Exception failure) {
         String text = CoordinatorClient.isAway(failure) ? "it does not answer" : failure.getMessage();
         if (!text.equals(lastTrouble) && state() != RoleState.CLOSED) {
-            LOG.warn("the coordinator {} did not accept a request about {}, which is repeated: {}", client.servers(),
+            LOG.warn("the coordinator {} did not accept a request about {}; this process tries again: {}", client.servers(),
                 place, text);
             lastTrouble = text;
         }
@@ -273,7 +273,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private void takeOver(ZooKeeper current, ShardZnodes.Versioned known, Set<String> inSync, long sentNs,
         boolean withAllUpdates, Level level, String reason)
         throws KeeperException, InterruptedException {
-        // Publishes the address if there is one: at this time, only a successor already serves at an address.
+        // The new leader has an address only if this process was a successor, which already serves at its address.
         Leader next = known.leader().next(id, inSync).withAddress(servedAddress());
         wouldHaveAllUpdates = withAllUpdates;
         znodes.writeLeader(current, next, known.version());
@@ -391,7 +391,7 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
 
     /**
      * Accepts the offer of the primary. A successor calls this method when it accepts no more records and can serve in the next
-     * epoch. Waits until it is the primary, or the offer was withdrawn. In another state, returns at once.
+     * epoch. Waits until this process is the primary, or the offer was withdrawn. In another state, returns at once.
      *
      * @param address the address at which this process serves ({@code HOST:PORT})
      * @return the state

@@ -51,8 +51,8 @@ public final class JournalReader {
      * Reads the journal of a shard. After this method, everything that was read is on disk.
      *
      * @param checkpoint the id of the checkpoint that the shard has loaded; 0 for the initial weights
-     * @param consumers creates the receiver of the records; the argument is the id of the checkpoint whose BLOCK records show
-     *     which records the checkpoint already contains, or 0 if it contains none of the records
+     * @param consumers creates the receiver of the records. The argument is the id of the loaded checkpoint, whose BLOCK records
+     *     show which records are in this checkpoint; 0 if no record of the journal is in the checkpoint
      * @return the segments and the position of the last record
      * @throws DamagedJournalException if records of acknowledged pushes are missing or damaged, or if the journal is of another
      *     model or has a newer format
@@ -84,7 +84,7 @@ public final class JournalReader {
                 long end = read(file, channel, header, consumer);
                 if (end < channel.size()) {
                     LOG.warn(
-                        "{} ends with an incomplete batch of records at byte {}, which is cut off; no push of it was"
+                        "{} ends with an incomplete batch of records at byte {}, which is cut off; no push in this batch was"
                             + " acknowledged",
                         file, end);
                     channel.truncate(end);

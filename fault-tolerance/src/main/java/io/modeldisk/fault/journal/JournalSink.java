@@ -258,8 +258,8 @@ public final class JournalSink implements RecordSink {
         try {
             directory.delete(file);
         } catch (IOException e) {
-            // cut() must delete this segment, too. Otherwise, it would be the oldest segment after a cut, and the next start
-            // would miss the records that the cut has deleted behind it.
+            // cut() must delete this segment, too. If it stayed while cut() deletes newer segments, the next start would miss
+            // the records of these segments.
             LOG.debug("the empty segment {} stays until the journal is cut: {}", file, e.toString());
             synchronized (this) {
                 complete.add(new Segment(file, number, header.firstPosition() - 1, SegmentHeader.BYTES));

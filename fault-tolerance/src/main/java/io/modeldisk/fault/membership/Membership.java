@@ -22,7 +22,7 @@ import java.util.function.Function;
  *
  * <p>The learners of a round divide the training data among them ({@link #partition}). The partition of a round is fixed when a
  * learner requests its part of this round or of a later round, and when the learners change after the round was opened. A change
- * of the learners therefore takes effect at the first round whose partition is not fixed, which is the same round for all.
+ * of the learners therefore takes effect at the first round whose partition is not fixed: the same round for all learners.
  *
  * <p>A learner is removed when it {@linkplain #left leaves}, or when its connection has been {@linkplain #lost lost} for the time
  * of the lease. After that, a client with the same key joins as a new learner.
@@ -133,10 +133,10 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Adds a new learner with this key. Previous learners that are the {@linkplain #isSameLearner same learner} leave first, so
-     * that data of the previous learner does not count as data of the new learner.
+     * Adds a new learner with this key. First, each member that is the {@linkplain #isSameLearner same learner} leaves, so its
+     * data does not count as data of the new learner.
      *
-     * @return the new learner; rounds that waited for the previous learner might close now
+     * @return the new learner; rounds that waited for a member that has left might close now
      */
     public M joinAnew(K key) {
         M newcomer = newMember.apply(key);
@@ -304,7 +304,7 @@ public class Membership<K, M extends Member<K>> {
         return ofKey != null && mayHold(key, ofKey.newest());
     }
 
-    /** Records the loss of a connection of this key without a logout. Without another connection, the learner's lease starts. */
+    /** Records that a connection of this key was lost without a logout. If it was the only one, the learner's lease starts. */
     public void lost(K key) {
         synchronized (lock) {
             M member = held(key);
@@ -408,8 +408,8 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Sets a function that gets each change before any other method returns its result. The function must not call this object.
-     * Must be called before other threads use this object.
+     * Sets a function that gets each change before any method returns a result that depends on the change. The function must not
+     * call this object. Must be called before other threads use this object.
      */
     public void record(Consumer<MembershipChange<K>> changes) {
         synchronized (lock) {
@@ -456,9 +456,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now. This membership might
-     * already know a later opened round than the change, because the record of a push can precede the record of the change. The
-     * change fixes the partitions only up to its own round, as it did in the other membership.
+     * Repeats a change of another membership. A learner that joins is lost, and its lease starts now. The last opened
+     * round of this membership can be later than that of the change, because the record of a push can precede the record of the
+     * change. The change fixes the partitions only up to its own round, as it did in the other membership.
      *
      * @throws IllegalArgumentException if the change does not fit this state; the message has the reason
      */
@@ -468,8 +468,8 @@ public class Membership<K, M extends Member<K>> {
             switch (change.kind()) {
                 case JOINED -> {
                     if (members.containsKey(change.key()) || change.place() > inOrder.size()) {
-                        throw new IllegalArgumentException("learner " + change.key() + " is already a learner, or its place "
-                            + change.place() + " is beyond the " + inOrder.size() + " learners");
+                        throw new IllegalArgumentException("learner " + change.key() + " has already joined, or its place "
+                            + change.place() + " is too high for a job with " + inOrder.size() + " learners");
                     }
                     fixPartitions(change.openedRound());
                     M member = newMember.apply(change.key());

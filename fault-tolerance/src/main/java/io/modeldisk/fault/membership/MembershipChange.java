@@ -6,8 +6,8 @@ package io.modeldisk.fault.membership;
  * @param kind the kind of the change
  * @param key the key of the learner; can be null if {@code kind} is not {@link Kind#JOINED}
  * @param number the membership number of the learner; 0 if the change does not concern a single learner
- * @param round the first round of the learner ({@link Kind#JOINED}, {@link Kind#POSTPONED}), or the last round of the change
- *     ({@link Kind#ASKED}, {@link Kind#FIXED}); 0 otherwise
+ * @param round the first round of the learner ({@link Kind#JOINED}, {@link Kind#POSTPONED}), or the last round that the
+ *     change concerns ({@link Kind#ASKED}, {@link Kind#FIXED}); 0 otherwise
  * @param place the place of the learner in the order of the learners; only for {@link Kind#JOINED}
  * @param openedRound the last opened round at the time of the change
  * @param <K> the type of the key that identifies a learner

@@ -24,8 +24,8 @@ final class Partitions {
     }
 
     /**
-     * Fixes the partitions of all rounds up to {@code lastRound}, which is the last round that a learner pushed, or requested its
-     * part of, while the job formed. All learners take part in these rounds. If {@code lastRound} is 0, nothing is fixed.
+     * Fixes the partitions of all rounds up to {@code lastRound}, which is the last round for which a learner pushed, or
+     * requested its part, while the job formed. All learners take part in these rounds. If {@code lastRound} is 0, does nothing.
      */
     void jobHasFormed(long lastRound, List<? extends Member<?>> learners) {
         if (lastRound > 0) {

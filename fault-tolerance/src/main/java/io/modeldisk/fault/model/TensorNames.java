@@ -68,8 +68,8 @@ final class TensorNames {
         for (Tensor tensor : tensors) {
             long end = at + tensor.shapeBytes();
             if (end < at) {
-                throw new InvalidSafetensorsException("tensor '" + tensor.name()
-                    + "' ends at a byte that does not fit in 64 bits");
+                throw new InvalidSafetensorsException("the end of tensor '" + tensor.name()
+                    + "' does not fit in 64 bits");
             }
             placed.add(new Tensor(tensor.name(), tensor.type(), tensor.shape(), at, end));
             at = end;

@@ -13,7 +13,7 @@ enum TensorType {
         this.elementBytes = elementBytes;
     }
 
-    /** True if a model can contain tensors of this type. Its weights in float32 represent 16-bit values exactly. */
+    /** True if a model can contain tensors of this type. The weights are float32, which represents these 16-bit types exactly. */
     boolean isFloat32OrShorter() {
         return this == F32 || this == BF16 || this == F16;
     }

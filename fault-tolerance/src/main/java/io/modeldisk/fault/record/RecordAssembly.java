@@ -68,7 +68,7 @@ public final class RecordAssembly implements AutoCloseable {
 
     /**
      * Returns the next record, or null if its bytes have not arrived. The record is valid until the next call of another method.
-     * Skips records at the positions of records that were returned before, because a batch can be sent twice.
+     * Skips each record whose position was returned before, because a batch can be sent twice.
      *
      * @throws DamagedRecordException if the bytes are not a record, or records are missing before this record
      */

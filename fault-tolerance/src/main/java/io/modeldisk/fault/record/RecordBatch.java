@@ -8,7 +8,7 @@ import io.modeldisk.protocol.memory.DataMemory;
  * write whole pages. The object is reused for a later batch when all sinks have finished this batch.
  */
 public final class RecordBatch {
-    /** The alignment of a batch in memory, and of the zeros behind it. */
+    /** A batch begins, and the zeros behind it end, at a multiple of this number of bytes. */
     public static final int ALIGNMENT = 4096;
 
     private final DataMemory memory;

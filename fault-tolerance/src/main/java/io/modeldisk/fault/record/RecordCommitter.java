@@ -23,7 +23,7 @@ final class RecordCommitter {
     private final Consumer<Throwable> lost;
     private final Thread thread;
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
-    // Used only by the thread. For each sink, whether it has begun or kept the current batch.
+    // For each sink, whether the sink has begun, or has kept, the current batch. Used only by the committer's thread.
     private final boolean[] begun;
     private final boolean[] kept;
     private String failure;
@@ -132,7 +132,7 @@ final class RecordCommitter {
         }
     }
 
-    /** Waits until the thread has given the remaining records to the sinks, and closes them. Returns whether it has ended. */
+    /** Waits until the thread has passed all records to the sinks. Closes the sinks. Returns whether the thread has ended. */
     boolean end() {
         boolean inTime = awaitEnd();
         for (RecordSink sink : sinks) {

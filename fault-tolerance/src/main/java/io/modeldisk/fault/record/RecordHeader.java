@@ -17,7 +17,7 @@ import java.util.zip.CRC32C;
  *  8 byte  kind            9 byte flags            10 short 0
  * 12 int   block          16 int  offset of the range in the block, in bytes
  * 20 int   length of the range in bytes
- * 24 long  learner: the membership number; in a record of a block, the number of the checkpoint
+ * 24 long  learner: the membership number; in a BLOCK record, the number of the checkpoint
  * 32 long  round
  * 40 long  version
  * 48 long  position: 1, 2, 3 and so on, without a gap
@@ -203,7 +203,7 @@ public final class RecordHeader {
         return memory.get(LONG, start + ROUND_FIELD);
     }
 
-    /** The version of the block after the record. */
+    /** The version of the block after this record is applied. */
     public long version() {
         return memory.get(LONG, start + VERSION_FIELD);
     }

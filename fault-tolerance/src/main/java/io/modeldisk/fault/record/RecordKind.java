@@ -12,7 +12,7 @@ public enum RecordKind {
      * the open round.
      */
     PUSH(1),
-    /** The open round of a block was closed and applied: block, round that is open now, and version of the block after it. */
+    /** The open round of a block was closed and applied: block, round that is open now, and new version of the block. */
     CLOSE(2),
     /** Weights were replaced: block, range and version. The body is the new weights. */
     RAW(3),
@@ -21,7 +21,7 @@ public enum RecordKind {
     /**
      * A checkpoint has saved a block: block, open round (-1 if the mode has no open rounds), version, and the number of the
      * checkpoint. Earlier records of the block are part of the checkpoint. The body is what the checkpoint does not have: the
-     * open round, with its sum and its contributions, and the marks of each learner.
+     * open round, with its sum and its contributions, and the logical blocks that each learner has pushed.
      */
     BLOCK(5),
     /**

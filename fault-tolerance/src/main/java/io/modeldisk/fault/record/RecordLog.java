@@ -40,7 +40,7 @@ public final class RecordLog implements AutoCloseable {
     /** The maximum time for which {@link #awaitLearnersDurable} waits. */
     static final Duration MAX_WAIT = Duration.ofSeconds(5);
 
-    /** The part of a buffer that the records of blocks leave free for small records: one thirty-second. */
+    /** The part of a buffer that BLOCK records leave free for small records: one thirty-second. */
     private static final int SMALL_PART = 32;
     private static final MemorySegment NO_BODY = MemorySegment.NULL;
 
@@ -223,11 +223,11 @@ public final class RecordLog implements AutoCloseable {
 
     private boolean hasRoom(RecordKind kind, int recordBytes) {
         long used = active.used();
-        // If the writes have reserved more than a whole buffer, they wait for room anyway, so the record leaves no room for them.
+        // If writes have reserved more than a whole buffer, they wait for room anyway, so the record need not leave them room.
         if (kind != RecordKind.BLOCK || roomTasks.reserved() > bufferBytes) {
             return used + recordBytes <= bufferBytes;
         }
-        // In an empty buffer, the record must not wait: writes with reserved room might be waiting for the lock of its block.
+        // In an empty buffer, the record must not wait, as writes with reserved room might wait for the lock of the block.
         return used == 0 || used + roomTasks.reserved() + recordBytes <= bufferBytes - bufferBytes / SMALL_PART;
     }
 
@@ -302,7 +302,7 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * Returns whether all records that were appended before the first call for this command are durable. Otherwise the task
+     * Returns whether all records that were appended before the first call with this task are durable. Otherwise the task
      * waits, its {@link IoTask#logPosition} is not 0, and it is resumed when the records are durable.
      */
     public boolean isDurable(IoTask task) {
@@ -341,7 +341,7 @@ public final class RecordLog implements AutoCloseable {
     }
 
     /**
-     * Waits until all records of the learners that have been appended are durable, at most 5 s.
+     * Waits at most 5 s until all appended records of the learners and of the learning rate are durable.
      *
      * @throws ScsiException if the records are not durable, because a sink has failed or the wait was too long
      */

@@ -27,8 +27,8 @@ public interface RecordSink extends AutoCloseable {
     void finish() throws IOException;
 
     /**
-     * Releases the resources. Another thread calls this method after the last batch. A call of another method that blocks then
-     * returns.
+     * Releases the resources. Another thread calls this method after the last batch. Another method that is waiting
+     * then returns.
      */
     @Override
     void close();

@@ -15,8 +15,8 @@ final class RoomTasks {
     /** The part of a buffer that {@link #reserve} leaves free: one eighth. */
     private static final int UNRESERVED_PART = 8;
     /**
-     * The room that a write reserves for each logical block: at most one record of the gradient, one of the round, one that
-     * closes the round, and a part of the BLOCK record of a checkpoint.
+     * The room that a write reserves for each logical block: at most one record with the gradient, one that only counts
+     * the gradient for its round, one that closes the round, and a part of the BLOCK record of a checkpoint.
      */
     private static final int RESERVED_BYTES = 2 * LogicalBlock.BYTES + 4 * RecordHeader.BYTES;
 

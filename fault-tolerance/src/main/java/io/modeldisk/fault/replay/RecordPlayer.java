@@ -56,7 +56,7 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
     }
 
     /**
-     * Applies the next record. Does nothing if the record was applied before. Its memory must be aligned to 8 bytes.
+     * Applies the next record. Does nothing if the record was applied before. The record must be aligned to 8 bytes.
      *
      * @throws DamagedRecordException if a record is missing before this record, or the record does not fit the shard; the message
      *     has the reason
@@ -169,14 +169,14 @@ public final class RecordPlayer<M extends Member<Nexus>> implements RecordConsum
         started[block.index()] = true;
     }
 
-    /** Checks that the records of all blocks had an effect. Otherwise, a BLOCK record of the checkpoint is missing. */
+    /** If the shard has started from a checkpoint, checks that the BLOCK record of the checkpoint was applied for each block. */
     @Override
     public void end() throws DamagedRecordException {
         for (int i = 0; checkpoint != 0 && i < started.length; i++) {
             if (!started[i]) {
                 throw new DamagedRecordException(
-                    "the records up to " + position + " do not contain the record of block " + i
-                        + " in the checkpoint from which the shard has started; records are missing");
+                    "the records up to " + position + " do not show that block " + i
+                        + " is in the checkpoint from which the shard has started; records are missing");
             }
         }
     }

@@ -179,8 +179,8 @@ final class BackupConnection implements AutoCloseable {
 
     /**
      * Handles the failure of a stream. Does nothing if the stream does not belong to this connection. If the backup was in sync,
-     * this method removes it at the coordinator. The caller must then call {@link BackupMembers#removeUnconfirmed}, because an
-     * earlier attempt to add the backup might have failed.
+     * this method removes it at the coordinator. The caller must then call {@link BackupMembers#removeUnconfirmed}, because
+     * the coordinator might have added the backup without an answer to this process.
      *
      * @throws IOException if the coordinator did not confirm; the state is then unchanged
      */
@@ -209,7 +209,7 @@ final class BackupConnection implements AutoCloseable {
         }
     }
 
-    /** Lets the thread close the stream and connect again. Before, removes the backup at the coordinator if it was in sync. */
+    /** Removes the backup at the coordinator if it was in sync. Then lets the thread close the stream and connect again. */
     void restart(String why) throws IOException {
         BackupStream current;
         try (ScopedLock.Held _ = lock.hold()) {

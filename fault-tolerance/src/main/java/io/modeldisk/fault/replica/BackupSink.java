@@ -112,7 +112,7 @@ final class BackupSink implements RecordSink {
         }
     }
 
-    /** Informs the coordinator of one change. */
+    /** Informs the coordinator that the records begin or, later, that one backup is lost. */
     private void tell() throws IOException {
         if (!begun) {
             losses.begins();

@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 
 /**
- * A stream of records to one backup, over one session. The writes of a batch take the records from the memory of the batch.
+ * A stream of records to one backup, over one session. The commands send the records directly from the memory of the batch.
  * One thread calls {@link #send} and {@link #await} in turn; any thread may call the other methods.
  */
 final class BackupStream implements AutoCloseable {
@@ -53,7 +53,7 @@ final class BackupStream implements AutoCloseable {
     // Guarded by lock.
     private int inFlight;
     private ShardException failure;
-    /** The parts of the batch that the backup has not executed, for example because of a unit attention. */
+    /** The parts of the batch whose commands the backup has not executed, for example because of a unit attention. */
     private final BitSet unsent = new BitSet();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile long sentPosition;

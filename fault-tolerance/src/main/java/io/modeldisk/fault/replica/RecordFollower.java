@@ -33,10 +33,10 @@ import org.apache.logging.log4j.Logger;
  *              PROMOTED
  * </pre>
  *
- * <p>From the first write of a stream, no block is current, because the backup might have missed records. An IMAGE and its BLOCK
- * make their block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current if the
- * backup has the same stamp. Other records are applied only to current blocks. Records of learners are applied after the first
- * ROSTER of the stream.
+ * <p>From the first write of a stream, no block is current, because the backup might have missed records. An IMAGE and the BLOCK
+ * after it make their block current. An IMAGE without data has only the primary's stamp of the block, and makes the block current
+ * if the backup has the same stamp. Other records are applied only to current blocks. Records of learners are applied after the
+ * first ROSTER of the stream.
  *
  * <p>Thread-safe.
  */
@@ -69,7 +69,7 @@ public final class RecordFollower implements AutoCloseable {
     private long lowestEpoch;
     private long batch;
     private boolean hasRoster;
-    /** True after the first write of the stream. Before, the shard is still in the state in which the last stream left it. */
+    /** True after the first write of the stream. Until then, the shard is in the state in which the last stream left it. */
     private boolean written;
     /** True after the first write of any stream. */
     private boolean changed;
@@ -133,7 +133,7 @@ public final class RecordFollower implements AutoCloseable {
     /**
      * Applies the records in the data of a write, and the records of earlier writes that are complete now.
      *
-     * @throws ScsiException if the stream of the nexus has ended, or the records are damaged or incomplete; the stream has ended
+     * @throws ScsiException if the stream of the nexus has ended, or the records are damaged, which ends the stream
      */
     void write(IoTask task) throws ScsiException {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -205,8 +205,8 @@ public final class RecordFollower implements AutoCloseable {
             }
             case IMAGE -> applyImage(record);
             case BLOCK -> {
-                // Only a BLOCK after an image is applied. Any other BLOCK comes from a checkpoint of the primary, and the block
-                // has not changed.
+                // Only a BLOCK that follows the image of its block is applied. Any other BLOCK comes from a checkpoint of the
+                // primary, which changes no block.
                 if (record.block() == imageBlock) {
                     player.apply(record);
                     current.set(imageBlock);
@@ -241,7 +241,7 @@ public final class RecordFollower implements AutoCloseable {
         }
     }
 
-    /** Copies the stamps of the blocks, from byte {@code offset} of the table of stamps. Behind the table are zeros. */
+    /** Copies the stamps of the blocks, from byte {@code offset} of the table of stamps. Zeros follow the table. */
     void copyStamps(long offset, MemorySegment to, long toOffset, int lengthBytes) {
         try (ScopedLock.Held _ = lock.hold()) {
             for (int at = 0; at < lengthBytes; at += BlockStamps.BYTES) {

@@ -42,7 +42,7 @@ public interface ShardRounds<M> {
     void replay(RecordHeader record, M learner) throws DamagedRecordException;
 
     /**
-     * Repeats the record of a block that a checkpoint has saved.
+     * Restores the open round of a block from the record that {@link #recordBlock} has appended.
      *
      * @param learners returns the learner with a number; null if it is unknown
      */

@@ -24,7 +24,7 @@ class ShardStopsDiskTest {
     private Path base;
 
     @Test
-    void deletionOfTheHistoryThatAShardHasTakenSurvivesACrash() throws IOException {
+    void historyThatAShardHasTakenDoesNotReappearAfterACrash() throws IOException {
         assumeTrue(Files.isWritable(Path.of("/dev/fuse")), "/dev/fuse is missing");
         try (CrashDisk disk = CrashDisk.mount(Files.createDirectory(base.resolve("disk")))) {
             Path path = disk.directory().resolve("state");

@@ -75,7 +75,7 @@ class StateDirectoryTest {
     }
 
     @Test
-    void unfinishedFolderIsDeletedWithItsDirectoriesButNotThroughItsLinks(@TempDir Path outside) throws IOException {
+    void deletionOfAnUnfinishedFolderDoesNotFollowItsLinks(@TempDir Path outside) throws IOException {
         Path kept = Files.createFile(outside.resolve("kept"));
         Path left = Files.createDirectories(folder.resolve("checkpoint-000001.1f.partial/a/b")).getParent();
         Files.createFile(left.resolve("file"));

@@ -42,7 +42,7 @@ class WeightFilesTest {
     }
 
     @Test
-    void indexHasTheMetadataOfTheInitialWeightsAndTheSize() throws IOException {
+    void indexHasTheSizeAndTheMetadataOfTheInitialWeights() throws IOException {
         byte[] index = WeightFiles.of(List.of(new Tensor("t", "F32", new long[]{2}, 0, 8)),
             Map.of("license", "MIT", "total_size", "5"), 8).index();
         assertThat(new ObjectMapper().readTree(index).path("metadata"))

@@ -64,7 +64,7 @@ final class CoordinatorTest {
     }
 
     @Test
-    void addressInUseIsRefusedAndTheDirectoryIsFreeAgain() throws Exception {
+    void launchAtAnAddressInUseFailsAndReleasesTheDirectory() throws Exception {
         try (ServerSocket other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             InetSocketAddress taken = new InetSocketAddress("127.0.0.1", other.getLocalPort());
             assertThatThrownBy(() -> Coordinator.launch(taken, directory, null)).isInstanceOf(IOException.class)
@@ -107,7 +107,7 @@ final class CoordinatorTest {
     }
 
     @Test
-    void stateOfAnotherSecretIsRefused() throws Exception {
+    void stateCreatedWithAnotherSecretIsRefused() throws Exception {
         launch(SECRET).close();
         assertThatThrownBy(() -> launch(new CoordinatorSecret("shards", "anotherSecretOfThem")))
             .isInstanceOf(IOException.class)

@@ -247,7 +247,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void timeLimitBeginsAgainIfThePrimaryReturnsMeanwhile() throws Exception {
+    void replicaWaitsTheWholeTimeLimitAgainAfterThePrimaryHasReturned() throws Exception {
         expire(first);
         second.step();
         watchUntil(first, RoleState.FENCED);
@@ -314,7 +314,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void primaryStopsServingWhenItsSessionHasEndedAndServesAgainInItsEpoch() throws Exception {
+    void primaryStopsServingWhenItsSessionEndsAndServesAgainInTheSameEpoch() throws Exception {
         expire(first);
         watchUntil(first, RoleState.FENCED);
         assertThat(first.mayServe()).isFalse();
@@ -324,7 +324,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void primaryStopsServingAtFourFifthsOfItsSessionWithoutAnAnswer() throws Exception {
+    void primaryStopsServingAfterFourFifthsOfTheSessionTimeoutWithoutAnAnswer() throws Exception {
         Duration lease = SESSION.multipliedBy(4).dividedBy(5);
         clock.advance(lease.minusNanos(1));
         assertThat(first.mayServe()).isTrue();
@@ -396,7 +396,7 @@ final class ShardRoleTest {
     }
 
     @Test
-    void watchShowsLeadersAndReplicas() throws Exception {
+    void modelWatchShowsLeadersAndReplicas() throws Exception {
         assertThatThrownBy(() -> ModelWatch.open(context(), "x", NanoClock.SYSTEM)).isInstanceOf(IOException.class)
             .hasMessageContaining("knows no model 'x'");
         try (ModelWatch watch = ModelWatch.open(context(), "m", NanoClock.SYSTEM)) {

@@ -137,7 +137,7 @@ final class JournalDiskTest {
     }
 
     @Test
-    void cutSegmentsDoNotReappearAfterACrash() throws IOException {
+    void segmentsThatACutHasDeletedDoNotReappearAfterACrash() throws IOException {
         Journal journal = new Journal(state);
         for (int i = 0; i < 4; i++) {
             journal.roster(0, 2, i + 1);

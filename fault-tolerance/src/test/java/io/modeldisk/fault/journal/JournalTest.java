@@ -117,7 +117,7 @@ final class JournalTest {
     }
 
     @Test
-    void incompleteLastBatchIsCutOffAtEveryLength() throws IOException {
+    void lastBatchIsCutOffIfItsEndIsMissing() throws IOException {
         writeAndDie(2, 1);
         Path segment = segments().getFirst();
         byte[] whole = Files.readAllBytes(segment);
@@ -149,7 +149,7 @@ final class JournalTest {
     }
 
     @Test
-    void onlyTheLastBatchIsCutOffBecauseOfAFlippedBit() throws IOException {
+    void flippedBitIsRefusedUnlessItIsInTheLastBatch() throws IOException {
         writeAndDie(1, 1, 1);
         Path segment = segments().getFirst();
         byte[] whole = Files.readAllBytes(segment);

@@ -48,7 +48,7 @@ class PartitionTest {
     }
 
     @Test
-    void leavingChangesThePartitionAfterTheLastRoundThatWasAskedFor() {
+    void leavingChangesThePartitionOnlyAfterTheLastRequestedRound() {
         join("a");
         join("b");
         membership.opened(3);
@@ -72,7 +72,7 @@ class PartitionTest {
     }
 
     @Test
-    void newLearnerJoinsAfterTheLastRoundThatWasAskedFor() {
+    void newLearnerJoinsAfterTheLastRequestedRound() {
         join("a");
         join("b");
         membership.opened(3);
@@ -177,7 +177,7 @@ class PartitionTest {
     }
 
     @Test
-    void randomJobsHaveOnePartitionInEachRoundAndCanBeRepeatedFromTheirChanges() {
+    void eachRoundOfARandomJobHasOnePartitionAndTheChangesReproduceTheJob() {
         for (int seed = 0; seed < 2000; seed++) {
             new RandomJob(seed).run();
         }

@@ -61,7 +61,7 @@ class RecordAssemblyTest {
     }
 
     @Test
-    void recordsAreCompleteInOrderWhenPartsArriveInAnyOrder() throws DamagedRecordException {
+    void recordsAreReturnedInOrderWhenPartsArriveInAnyOrder() throws DamagedRecordException {
         Random random = new Random(1);
         long position = 5;
         for (int round = 0; round < 50; round++) {
@@ -85,7 +85,7 @@ class RecordAssemblyTest {
     }
 
     @Test
-    void batchThatIsSentAgainHasNoNewRecords() throws DamagedRecordException {
+    void recordsOfABatchThatIsSentAgainAreSkipped() throws DamagedRecordException {
         write(1, 100);
         write(2, 5000);
         assertThat(putAll()).containsExactly(1L, 2L);
@@ -101,7 +101,7 @@ class RecordAssemblyTest {
     }
 
     @Test
-    void everyFlippedBitOfARecordIsRefusedOrLeavesItIncomplete() throws DamagedRecordException {
+    void flippedBitOfARecordIsDetectedBeforeTheNextBatch() throws DamagedRecordException {
         write(1, 40);
         int recordBytes = end;
         write(2, 40);
@@ -120,7 +120,7 @@ class RecordAssemblyTest {
     }
 
     @Test
-    void batchThatEndsInARecordIsRefused() throws DamagedRecordException {
+    void batchThatEndsInsideARecordIsRefused() throws DamagedRecordException {
         write(1, 2 * PAGE);
         put(0);
         assertThatThrownBy(assembly::beginBatch).hasMessageContaining("the batch ends at byte 4096");

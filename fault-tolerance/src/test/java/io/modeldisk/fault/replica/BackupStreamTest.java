@@ -83,7 +83,7 @@ class BackupStreamTest {
         source = DataMemory.allocate(BLOCK);
     }
 
-    /** A coordinator that adds each reported failure to {@link #lost}, and first fails for {@link #refusals} times. */
+    /** A coordinator that adds each lost backup to {@link #lost}. The first {@link #refusals} calls of begins() fail. */
     private final class Losses implements BackupSink.Losses {
         @Override
         public void begins() throws IOException {
@@ -200,7 +200,7 @@ class BackupStreamTest {
     }
 
     @Test
-    void firstRecordIsDurableAfterTheCoordinatorKnowsThatEarlierBackupsLackIt() throws Exception {
+    void firstRecordIsDurableOnlyAfterTheCoordinatorKnowsWhichBackupsLackIt() throws Exception {
         refusals = 3;
         log(1, 7);
         push(0, new SplittableRandom(3), 4096);
@@ -238,7 +238,7 @@ class BackupStreamTest {
     }
 
     @Test
-    void autoChoosesSharedMemoryIfTheBackupOffersItOnThisHostAndElseTcp() throws IOException {
+    void autoChoosesSharedMemoryIfTheBackupOffersItOnThisHostAndOtherwiseTcp() throws IOException {
         BackupSettings settings = new BackupSettings(LIMIT, Route.Preference.AUTO, sockets, null, BUFFER);
         IserProvider.Connections iser = IserProvider.find().connections();
         assertThat(settings.route(new Backup("b", server.localAddress()), FACTS, iser).portal().datamover())
@@ -252,7 +252,7 @@ class BackupStreamTest {
     }
 
     @Test
-    void olderEpochAndOtherModelAreRefused() throws Exception {
+    void streamOfAnOlderEpochOrAnotherModelIsRefused() throws Exception {
         stream("tcp", 7, FACTS).close();
         assertThatThrownBy(() -> stream("tcp", 6, FACTS)).hasMessageContaining("old epoch");
         ModelFacts other = new ModelFacts("m", (long) BLOCKS * BLOCK, BLOCK, 0, 1, "sum", "bsp", 1, "zeros");
@@ -287,7 +287,7 @@ class BackupStreamTest {
     }
 
     @Test
-    void recordsBeforeTheLowestEpochAreRefused() throws Exception {
+    void recordsOfAnEpochBelowTheLowestAreRefused() throws Exception {
         assertThatThrownBy(() -> stream("tcp", 4, FACTS)).hasMessageContaining("old epoch");
         sink.add(stream("tcp", 5, FACTS));
         log(1, 5);
