@@ -30,8 +30,8 @@ MOST_BATCH = 7500
 # The largest accepted difference from the training in one process: the relative difference of the losses or, with another type
 # than float32, the difference of the accuracies.
 MOST_DIFFERENCE = 0.01
-# The largest accepted loss of DiLoCo, as a multiple of the loss of plain data parallelism. DiLoCo must divide the transferred
-# bytes by at least LEAST_SAVING * H.
+# The largest accepted loss of DiLoCo, as a multiple of the loss of plain data parallelism. DiLoCo must transfer at most
+# 1 / LEAST_SAVING times the bytes of as many pushes and pulls as it has rounds, and of the pull of the initial weights.
 MOST_LOSS, LEAST_SAVING = {"sync": 1.02, "overlap": 1.05}, 0.8
 
 
@@ -204,7 +204,7 @@ def train_diloco(options):
     print("", *table([plain, sync, overlap]), "", sep="\n")
     print(f"With sync, learner 2 and its mount were killed after round {killed_after}.")
     laws = [(f"Learner 3 joined in round {joined}" if joined else "Learner 3 came in time to join", bool(joined))]
-    saving, losses = LEAST_SAVING * options.local_steps, []
+    saving, losses = LEAST_SAVING * options.steps / (options.steps // options.local_steps + 1), []
     for exchange, result in (("sync", sync), ("overlap", overlap)):
         ratio, saved, most = result.loss / plain.loss, plain.moved / result.moved, MOST_LOSS[exchange]
         laws.append((f"With {exchange}, DiLoCo moves 1/{saved:.1f} of the bytes, at most 1/{saving:g}", saved >= saving))

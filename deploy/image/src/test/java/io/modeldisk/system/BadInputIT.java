@@ -107,9 +107,9 @@ final class BadInputIT {
     @CsvSource(delimiter = '|', textBlock = """
         protocol --sizes=6000        | --sizes 6000 must be a multiple of 4096
         protocol --clients=1,0       | --clients 0 must be from 1 to 4096
-        protocol --pairs=3           | '--pairs' was removed: --rounds
+        protocol --pairs=3           | '--pairs' was removed: it is now called --rounds
         micro --measures latency     | 'micro' was removed: `modeldisk bench protocol --measures latency,fan-in,mesh`
-        start --commands             | 'start' was removed: docs/measurements.md has the shell lines
+        start --commands             | 'start' was removed: docs/measurements.md lists the shell commands
         """)
     void benchReportsAnInvalidOptionValue(String options, String said) throws Exception {
         assertRefused(List.of(said), "bench", options.split(" "));

@@ -149,8 +149,8 @@ final class TensorFilesIT {
 
     /** If {@code waits} is false, the learners leave before the readers finish. */
     @ParameterizedTest
-    @CsvSource({"bsp, 2, 1, 0, 20, true", "bsp, 2, 0, 0, 16, false", "bsp, 1, 20, 0, 8, true",
-        "asp, 2, 0, 1, 16, false",
+    @CsvSource({"bsp, 2, 1, 0, 20, true", "bsp, 2, 0, 0, 24, false", "bsp, 1, 20, 0, 8, true",
+        "asp, 2, 0, 1, 24, false",
         "ssp:2, 2, 1, 0, 16, true"})
     void openFileKeepsOneVersionWhileLearnersPushAndLeave(
         String mode, int count, long pauseMs, long otherPauseMs, int times, boolean waits) throws Exception {

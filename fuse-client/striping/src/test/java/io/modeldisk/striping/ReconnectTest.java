@@ -22,9 +22,14 @@ class ReconnectTest extends ShardsFixture {
         model.pull(0, memory, 0, BLOCK, Cancellation.NONE);
     }
 
+    private static void useLongTimeouts(StripedModelContext context) {
+        context.reconnectTimeout(Duration.ofSeconds(10))
+            .sessions(session -> session.commandTimeout(Duration.ofSeconds(30)));
+    }
+
     @Test
     void pullFailsWhenAReconnectReachesAnotherShard() throws IOException {
-        serve(4 * MIB, 2);
+        serve(FakeShards.of(4 * MIB, BLOCK, 2), ReconnectTest::useLongTimeouts);
         pull();
         shards.swap(0, 1);
         assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.WRONG_SHARD, 0))
@@ -33,7 +38,7 @@ class ReconnectTest extends ShardsFixture {
 
     @Test
     void pullFailsWhenAReconnectReachesAnotherModelOfTheSameName() throws IOException {
-        serve(4 * MIB, 1);
+        serve(FakeShards.of(4 * MIB, BLOCK, 1), ReconnectTest::useLongTimeouts);
         shards.shards.getFirst().page = FakeShards.facts(8 * MIB, BLOCK, 0, 1).toJson();
         shards.restart(0);
         assertThatThrownBy(this::pull).satisfies(e -> assertShardFailed(e, ShardException.Kind.MODEL_CHANGED, 0))
@@ -57,7 +62,7 @@ class ReconnectTest extends ShardsFixture {
 
     @Test
     void pushThatFailedBeforeTheShardForgotTheLearnerIsNotRepeatedSilently() throws Exception {
-        serve(4 * BLOCK, 2);
+        serve(FakeShards.of(4 * BLOCK, BLOCK, 2), ReconnectTest::useLongTimeouts);
         model.join();
         shards.parking(true);
         Cancellation cancellation = new Cancellation();
