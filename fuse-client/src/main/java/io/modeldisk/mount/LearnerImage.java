@@ -14,8 +14,8 @@ import java.io.UncheckedIOException;
  * A new field of such a class must be added to its record, or a test (ExchangeImageTest, SessionsImageTest) must name the reason
  * why the record does not contain the field.
  *
- * @param completedRequest the kernel's number of the request that completed last. The kernel might not have received its reply. 0
- *     if no request has completed
+ * @param completedRequest the kernel's number of the request that completed last. 0 if no request has completed. The kernel might
+ *     not have received the reply to this request
  * @param sessions the learner's state in its sessions with the shards
  * @param exchange the state of the exchange
  */

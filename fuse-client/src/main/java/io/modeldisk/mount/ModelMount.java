@@ -102,7 +102,8 @@ public final class ModelMount implements AutoCloseable {
             throw new IOException(
                 PlainText.format("exchange %s needs %.2f GiB of memory, but this process has %s", exchange,
                     neededBytes / GIB, limit.describe())
-                    + "; choose another exchange: sync needs twice the model's size, overlap four times, direct none");
+                    + "; choose another exchange: sync needs twice the model's size, overlap four times"
+                    + " the model's size, and direct no memory");
         }
     }
 

@@ -44,9 +44,8 @@ final class MountUsers {
     private final Set<String> places = new HashSet<>();
 
     /**
-     * Finds the process that serves a mount. Must be called before the unmount. Reads the links in /proc only of modeldisk
-     * processes: a read of the links of a process blocks while the process is in exec(2), and that exec(2) might wait for this
-     * mount.
+     * Finds the process that serves a mount. Must be called before the unmount. In /proc, reads the links of modeldisk processes
+     * only: a read of the links of a process blocks while this process is in exec(2), and this exec(2) might wait for the mount.
      */
     MountUsers(Path directory, String device) throws IOException {
         this.directory = directory;
@@ -91,7 +90,7 @@ final class MountUsers {
         }
     }
 
-    /** Returns a text that names a process that still has the mount, and the directory. Returns empty if no process has it. */
+    /** Returns a text that names the directory of the mount and a process that still sees it. Returns empty if there is none. */
     private Optional<String> holder() throws IOException {
         for (String place : MountTable.read().placesOf(device)) {
             if (places.contains(place)) {
@@ -127,8 +126,8 @@ final class MountUsers {
     }
 
     /**
-     * Returns whether a process is alive and runs a modeldisk command. The wait leaves out a program that embeds a mount, because
-     * such a program does not exit after an unmount.
+     * Returns whether a process is alive and runs a modeldisk command. A program that embeds a mount is no such command: it does
+     * not exit after an unmount, so no caller waits for its exit.
      */
     private static boolean isCommand(Path process) {
         return text(process.resolve("cmdline")).contains(COMMAND);

@@ -89,7 +89,7 @@ final class AccessMountTest {
     }
 
     @Test
-    void unsupportedOperationsByAnOwnerWhoIsNotRootFailWithTheirErrno() throws Exception {
+    void eachUnsupportedOperationFailsWithItsErrnoForAnOwnerWhoIsNotRoot() throws Exception {
         fixture.mount = ModelMount.launch(
             fixture.context("sync").access(new FileAccess(OUTSIDER, 0, FileAccess.DEFAULT_MODE, false)));
         fixture.shell

@@ -24,7 +24,7 @@ public final class FakeRequest extends DataRequest implements AutoCloseable {
         this.cancellation = cancellation;
     }
 
-    /** Sets this number of bytes at the start of the memory to a value. */
+    /** Sets the first {@code lengthBytes} bytes of the memory to a value. */
     public FakeRequest with(int value, int lengthBytes) {
         memory().segment(0, lengthBytes).fill((byte) value);
         // In the memory of a real request, bytes of the previous request follow the data.

@@ -36,7 +36,7 @@ final class FioEnginesMountTest {
     private static final int SIZE = 16 * PART_BYTES + 20;
 
     /**
-     * The error number of a change of the directory. For users other than root, the kernel itself refuses the change with EACCES.
+     * The error number of a request to change the directory. For users other than root, the kernel itself replies with EACCES.
      */
     private static final int REFUSED = (Processes.effectiveUserId() == 0 ? Errno.EPERM : Errno.EACCES).number();
 

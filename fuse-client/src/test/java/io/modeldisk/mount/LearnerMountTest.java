@@ -77,7 +77,7 @@ final class LearnerMountTest {
     }
 
     @Test
-    void unsupportedOperationsFailWithTheirErrnoAndTheMountContinues() throws Exception {
+    void eachUnsupportedOperationFailsWithItsErrnoAndTheMountContinues() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("python3 '" + MountFixture.resource("file_errors.py") + "' \"$DIR\"");
         fixture.shell.succeed("cat \"$DIR/model\" >/dev/null");

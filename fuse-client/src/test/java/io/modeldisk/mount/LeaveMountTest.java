@@ -76,7 +76,7 @@ final class LeaveMountTest {
     }
 
     @Test
-    void gradientWrittenBeforeAHandoverIsPushedAfterIt() throws Exception {
+    void gradientWrittenBeforeAHandoverIsPushedAfterTheHandover() throws Exception {
         launch("overlap", FuseBinding.named("kernel"), Map.of());
         Process learner = python("""
             f = file('model', os.O_RDWR)

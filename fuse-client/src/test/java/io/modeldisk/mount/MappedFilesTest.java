@@ -33,7 +33,7 @@ final class MappedFilesTest {
     }
 
     @Test
-    void mapOfEveryKindShowsTheWeights() throws Exception {
+    void everyKindOfMapShowsTheWeights() throws Exception {
         run("""
             for name in ('model', 'weights'):
                 for mode, access in (('rb', mmap.ACCESS_READ), ('rb', mmap.ACCESS_COPY), ('r+b', mmap.ACCESS_WRITE)):
@@ -60,7 +60,7 @@ final class MappedFilesTest {
     }
 
     @Test
-    void storesIntoAMapOfTheWeightsReplaceWeights() throws Exception {
+    void bytesStoredInAMapOfTheWeightsReplaceWeights() throws Exception {
         run("""
             with open(folder + '/weights', 'r+b') as f:
                 m = mmap.mmap(f.fileno(), 0)
@@ -74,7 +74,7 @@ final class MappedFilesTest {
     }
 
     @Test
-    void storesIntoAMapOfTheModelAreNotPushed() throws Exception {
+    void bytesStoredInAMapOfTheModelAreNotPushed() throws Exception {
         run("""
             with open(folder + '/model', 'r+b') as f:
                 m = mmap.mmap(f.fileno(), 0)

@@ -168,7 +168,7 @@ final class MappedMountTest {
     }
 
     @Test
-    void openOfControlThatWaitsForWeightsDelaysNoOtherOpen() throws Exception {
+    void openOfControlDelaysNoOtherOpenWhileItWaitsForWeights() throws Exception {
         mount("sync");
         fixture.model.pullsWait(true);
         Process learner = fixture.shell.start("exec 5<>\"$DIR/mapped/control\" && echo x");

@@ -57,7 +57,7 @@ public final class MemoryModel implements RemoteModel {
     public final AtomicInteger pulls = new AtomicInteger();
     /** The number of bytes that calls of {@link #write} have written. */
     public final AtomicLong writtenBytes = new AtomicLong();
-    /** The number of versions that were read. */
+    /** The number of calls of {@link #readVersion}. */
     public final AtomicInteger versionReads = new AtomicInteger();
     /** The parameter {@code sinceNs} of the last call of {@link #readVersion}. */
     public volatile long versionSinceNs;
@@ -460,7 +460,7 @@ public final class MemoryModel implements RemoteModel {
         return answer;
     }
 
-    /** Runs an action once, between the moment at which {@link #awaitVersion} determines its next result and its return. */
+    /** Runs an action once, after {@link #awaitVersion} has determined its next result, and before it returns this result. */
     public void beforeNextVersion(Runnable action) {
         beforeVersion.set(action);
     }
@@ -472,7 +472,7 @@ public final class MemoryModel implements RemoteModel {
         wake.wake();
     }
 
-    /** Makes requests for the version fail. Null makes them succeed again. */
+    /** Makes requests for the version fail with this exception. With null, the requests succeed again. */
     public void failVersion(IOException failure) {
         versionFailure = failure;
         wake.wake();

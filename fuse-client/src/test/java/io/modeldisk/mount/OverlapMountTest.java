@@ -132,7 +132,7 @@ final class OverlapMountTest {
     }
 
     @Test
-    void fsyncCloseAndStatusReportAFailedPush() throws Exception {
+    void fsyncAndCloseAndStatusReportAFailedPush() throws Exception {
         fixture.model.failPushAfter(0);
         fixture.shell.learn(WRITE + "os.fsync(f)\n" + WRITE
             + "try: os.fsync(f); sys.exit('fsync succeeded')\n"

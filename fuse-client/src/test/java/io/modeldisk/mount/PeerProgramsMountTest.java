@@ -62,7 +62,7 @@ final class PeerProgramsMountTest {
     }
 
     @Test
-    void ddThatSeeksOverZerosSetsTheseWeightsToZero() throws Exception {
+    void ddThatSkipsZerosSetsTheSkippedWeightsToZero() throws Exception {
         makeDataWithHoles();
         succeed("dd if=data of=m/weights bs=1000 conv=sparse" + COMPARE);
     }
@@ -128,7 +128,7 @@ final class PeerProgramsMountTest {
     }
 
     @Test
-    void failedTruncationClearsNoWeightsLater() throws Exception {
+    void failedTruncationSetsNoWeightsToZeroLater() throws Exception {
         Process holder = fixture.shell.start("exec 3<\"$DIR/weights\" && echo x && exec sleep 60");
         assertThat(holder.getInputStream().read()).isEqualTo('x');
         fixture.model.writesFail = true;

@@ -37,7 +37,7 @@ final class SilentMountTest {
         fixture.mount = ModelMount.launch(fixture.context(exchange).remoteModel(shards.model));
     }
 
-    /** Starts a program that prints a line after {@code first}, waits for a line, and makes the call {@code then}. */
+    /** Starts a program that executes {@code first}, prints a line, waits for a line of input, and executes {@code then}. */
     private Process program(String first, String then) throws IOException {
         return fixture.shell.start("exec python3 -u -c \"import os, signal, sys; D=os.environ['DIR']\n" + first
             + "\nprint('first'); sys.stdin.readline()\n" + then + "\"");
@@ -45,7 +45,7 @@ final class SilentMountTest {
 
     private static void begin(Process program) throws IOException {
         assertThat(program.getInputStream().read()).isEqualTo('f');
-        // The program takes the end of its input for the line.
+        // The program waits for a line. The end of its input also ends this wait.
         program.getOutputStream().close();
     }
 

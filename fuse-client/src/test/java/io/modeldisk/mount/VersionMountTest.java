@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Tests, with programs that use the files, a mount that only follows a model. */
+/** Tests a mount that only follows a model. Programs use the files of the mount. */
 @Tag("mount")
 @Tag("every-binding")
 @Timeout(120)
@@ -34,7 +34,7 @@ final class VersionMountTest {
         fixture.launch("direct");
     }
 
-    /** Starts a program that awaits this number of versions, after the first version 7. */
+    /** Starts a program that reads version 7, and then waits for this number of further versions. */
     private Process follow(String way, int count) throws IOException {
         Process process = fixture.shell.start("python3 '" + MountFixture.resource("follow_version.py") + "' \"$DIR\" "
             + way + " " + count);
@@ -149,7 +149,7 @@ final class VersionMountTest {
     }
 
     @Test
-    void followerWithAnotherSchemeThanDirectIsRefused() {
+    void followerIsRefusedUnlessItsExchangeSchemeIsDirect() {
         assertThatThrownBy(() -> ModelMount.launch(fixture.context("overlap")))
             .isInstanceOf(IllegalArgumentException.class)
             .hasMessage("exchange=overlap is for learners: a read-only mount needs exchange=direct, because it has no"

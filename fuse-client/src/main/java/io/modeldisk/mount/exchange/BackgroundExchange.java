@@ -204,8 +204,8 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Gives the buffer sets back, once. Clears the marks of the pushed blocks first, because the learner can then write the next
-     * gradient at once.
+     * Gives the buffer sets back, only once. Before that, clears the marks of the pushed blocks, because the learner can write
+     * the next gradient as soon as it has the sets.
      */
     private void exchangeEnded() {
         if (!jobEnded) {
@@ -295,7 +295,7 @@ final class BackgroundExchange implements AutoCloseable {
      * Records that a worker has ended a step.
      *
      * @param failed null if the step succeeded
-     * @return whether this step completed the search of a gradient that must be refused
+     * @return whether this step completed the search for NaN and infinity, and the gradient must be refused
      */
     private boolean stepEnded(Step step, long pushedBytes, IOException failed) {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -336,8 +336,8 @@ final class BackgroundExchange implements AutoCloseable {
     }
 
     /**
-     * Decides whether the gradient is pushed, after the whole gradient was searched for NaN and infinity. Returns false if the
-     * gradient is refused. The caller holds {@code lock}.
+     * Decides whether to push the gradient. Must be called after the search of the whole gradient for NaN and infinity. Returns
+     * false if the gradient is refused. The caller holds {@code lock}.
      */
     private boolean judge() {
         boolean finite = progress.isFinite();

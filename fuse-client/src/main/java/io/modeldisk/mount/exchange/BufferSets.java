@@ -57,8 +57,8 @@ final class BufferSets {
     }
 
     /**
-     * Returns the set with this number. If the caller does not hold the turn and the sets are being swapped, the result can be
-     * the wrong set.
+     * Returns the set with this number. If the sets are being swapped and the caller does not hold the lock {@code turn}, the
+     * result can be the wrong set.
      */
     BufferSet set(int number) {
         BufferSet now = active;
@@ -95,8 +95,8 @@ final class BufferSets {
     }
 
     /**
-     * Makes set 0 the active set, allocates the buffers that do not exist yet, and lends the sets for a pull. Gradients and the
-     * second set are only for a learner.
+     * Makes set 0 the active set, allocates the buffers that do not exist yet, and lends the sets for a pull. Only a learner gets
+     * gradient buffers and the second set.
      *
      * @param wholeGradients see {@link BufferSet#wholeGradients}
      */

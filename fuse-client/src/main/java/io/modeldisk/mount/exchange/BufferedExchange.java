@@ -300,7 +300,7 @@ public final class BufferedExchange implements Exchange {
         learner.checkNotBack();
         throw new IOException(
             "the weights could not be pulled after the last fsync, so the gradient is discarded; the"
-                + " learner can continue from the weights that are there now");
+                + " learner can continue from the current weights");
     }
 
     @Override
@@ -342,8 +342,8 @@ public final class BufferedExchange implements Exchange {
     }
 
     /**
-     * Deletes the saved state, because an fsync or a drop did not end as that state expects. If this process were killed, the
-     * next process would otherwise take the next gradient for the gradient whose push had begun.
+     * Deletes the saved state, because it is older than an fsync that failed, or than a drop. After a kill, a process that
+     * continued from this state would take the next gradient for the gradient whose push had begun.
      */
     private void savedStateIsOld() {
         if (learner.mapped) {
@@ -427,7 +427,7 @@ public final class BufferedExchange implements Exchange {
             adopt(image);
             times.computationBegins(learner.learning);
             if (learner.learning && sets.areTwo()) {
-                // Only with two sets: with one set, the interrupted fsync is repeated, and it repeats the exchange.
+                // With one set, nothing is resumed here, because the repeated fsync repeats the exchange.
                 previous.resume(learner.iteration);
             }
         }

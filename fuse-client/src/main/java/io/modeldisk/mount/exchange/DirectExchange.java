@@ -58,7 +58,7 @@ final class DirectExchange implements Exchange {
         }
         synchronized (this) {
             if (rollback == null) {
-                LOG.warn("{}; the gradient until the next fsync is discarded", failure.getMessage());
+                LOG.warn("{}; all gradients written before the next fsync are discarded", failure.getMessage());
                 counters.wentOn(failure, model.goOn());
             } else {
                 model.goOn();

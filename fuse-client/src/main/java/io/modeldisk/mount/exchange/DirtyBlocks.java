@@ -5,8 +5,8 @@ import io.modeldisk.striping.BitRanges;
 
 /**
  * The logical blocks of a gradient or a file that were written. Several threads can mark blocks at the same time. Several threads
- * can clear marks at the same time only in different words of 64 blocks. No thread is allowed to mark blocks while another thread
- * clears marks.
+ * can clear marks at the same time only if the marks are in different words of 64 marks. No thread is allowed to mark blocks
+ * while another thread clears marks.
  *
  * @param bits the marks, one for each logical block
  */

@@ -72,7 +72,7 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
 
     private void endPush() throws ErrnoException {
         if (!background.end(0)) {
-            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop it again");
+            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop the gradient again");
         }
     }
 
@@ -91,11 +91,11 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
     }
 
     /**
-     * Ends an fsync or a drop that failed for a reason that {@link OnRollback#isReason} accepts: discards the gradients, and
+     * Handles the failure of an fsync or a drop: if {@link OnRollback#isReason} accepts the failure, discards the gradients and
      * starts to pull the weights. If this method returns normally, the call of the learner succeeds.
      *
-     * @throws IOException {@code reason}, if it is not a reason of {@link OnRollback}, or if {@link OnRollback#FAIL} is set; the
-     *     failure of the pull, if the learner maps the weights and they could not be pulled
+     * @throws IOException {@code reason}, if {@link OnRollback#isReason} does not accept it or {@link OnRollback#FAIL} is set; if
+     *     the learner maps the weights and the pull fails, the failure of the pull
      */
     void startOver(IOException reason, IterationTimes times, Cancellation cancellation) throws IOException {
         if (!OnRollback.isReason(reason)) {

@@ -32,7 +32,7 @@ public interface Exchange extends AutoCloseable {
         return false;
     }
 
-    /** Starts a write, which returns its whole length. Default: returns false, so the caller uses {@link #write}. */
+    /** Starts a write of exactly {@code lengthBytes}. Default: returns false, so the caller uses {@link #write}. */
     default boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
         return false;
     }
@@ -128,8 +128,8 @@ public interface Exchange extends AutoCloseable {
     void resume(ExchangeImage image) throws IOException;
 
     /**
-     * Continues after another process was killed while a learner had the model open, without any saved state. The caller has
-     * joined the learner again. The next fsync fails, and the gradient is discarded.
+     * Continues without a saved state, after another process was killed while a learner had the model open. The caller has joined
+     * the learner again. The next fsync fails, and the gradient is discarded.
      *
      * @param mapped whether the learner maps the buffers
      * @param reason the reason for the failure; {@link OnRollback#isReason} is true for it

@@ -12,7 +12,10 @@ import io.modeldisk.platform.time.NanoClock;
 final class ExchangeTimes {
     private final ExchangeCounters counters;
     private final PullScheduler scheduler;
-    /** True if the learner computes during the exchange. The time between the end of a push and its pull is then measured. */
+    /**
+     * True if the learner computes during the exchange. Then the time from the end of a push to the start of the pull is
+     * measured.
+     */
     private final boolean overlaps;
     private final IterationTrace trace;
     private final NanoClock clock;

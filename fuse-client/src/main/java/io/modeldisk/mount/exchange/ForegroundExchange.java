@@ -34,7 +34,7 @@ final class ForegroundExchange {
      * in progress, and the learner has not used the set after the interrupt, waits for that exchange and starts no other
      * exchange.
      *
-     * @param iteration the iteration whose gradient is pushed before the weights are pulled; 0 if none is
+     * @param iteration the iteration whose gradient is pushed before the weights are pulled; 0 if no gradient is pushed
      */
     void exchange(long iteration, Cancellation cancellation) throws IOException {
         boolean pushes = iteration > 0;

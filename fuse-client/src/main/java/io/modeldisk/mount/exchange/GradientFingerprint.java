@@ -11,7 +11,7 @@ import java.lang.foreign.ValueLayout;
  */
 final class GradientFingerprint {
     private static final ValueLayout.OfLong LONG = ValueLayout.JAVA_LONG_UNALIGNED;
-    // Odd numbers with many bits, so a multiplication spreads each bit of the data over the upper bits.
+    // Odd numbers in which many bits are 1, so a multiplication spreads each bit of the data over the upper bits.
     private static final long FACTOR = 0x9E37_79B9_7F4A_7C15L;
     private static final long OTHER_FACTOR = 0xC2B2_AE3D_27D4_EB4FL;
 

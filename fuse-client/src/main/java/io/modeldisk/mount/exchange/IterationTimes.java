@@ -50,7 +50,7 @@ final class IterationTimes {
      * Records that an fsync has succeeded.
      *
      * @param pushed whether the learner had written a gradient
-     * @param pulledAtNs the time when the pull began that returned the weights which the learner uses now
+     * @param pulledAtNs the start time of the pull that returned the weights in use
      */
     void fsyncSucceeded(long iteration, boolean pushed, long pulledAtNs) {
         long nowNs = nowNs();

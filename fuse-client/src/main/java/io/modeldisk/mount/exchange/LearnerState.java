@@ -15,12 +15,12 @@ final class LearnerState {
     volatile long iteration = 1;
     /** The round of the gradient that the learner computes now; 0 without a learner. */
     volatile long round;
-    /** True if the last fsync has not ended its iteration, so the next fsync repeats it. */
+    /** True if the last fsync has not ended its iteration, so the next fsync must end this iteration. */
     boolean unfinished;
     /** True if the current fsync has a gradient to push, or repeats an interrupted fsync that had a gradient to push. */
     boolean pushing;
     /**
-     * True if an fsync had to pull weights that the learner should have had during its computation, and did not complete. The
+     * True if the learner has computed without valid weights, and the fsync that pulls the missing weights has not completed. The
      * next fsync then fails, and the gradient is discarded.
      */
     boolean weightsMissed;

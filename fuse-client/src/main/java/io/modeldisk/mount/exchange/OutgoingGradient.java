@@ -31,7 +31,10 @@ final class OutgoingGradient {
     private final DirtyBlocks dirty;
     /** The blocks of the gradient that the shards have accepted. */
     private final DirtyBlocks pushed;
-    /** The blocks whose bytes in the buffer are from an earlier gradient. Guarded by its own monitor while the learner writes. */
+    /**
+     * The blocks whose bytes in the buffer are from an earlier gradient. Guarded by the monitor of this field while the learner
+     * writes.
+     */
     private final DirtyBlocks old;
     /** The blocks of the gradient when its push began. */
     private final DirtyBlocks marksAtBegin;
@@ -119,7 +122,7 @@ final class OutgoingGradient {
         return dirty.bytes() - pushed.bytes();
     }
 
-    /** Returns whether a part of the gradient might have reached the shards, so the rest belongs to the same round. */
+    /** Returns whether a part of the gradient might have reached the shards. If so, the rest belongs to the same round. */
     boolean isBegun() {
         return begun;
     }
@@ -153,7 +156,7 @@ final class OutgoingGradient {
         countsLeftOut = leftOut && !begun;
     }
 
-    /** Records that an exchange begins to push the gradient, or the rest of it. No write is in progress. */
+    /** Records that an exchange begins to push the gradient, or its rest. Must be called while no write is in progress. */
     void pushBegins() {
         // If an fsync is repeated although its exchange has succeeded, there is nothing to push, and the gradient stays
         // unchanged.
@@ -237,8 +240,8 @@ final class OutgoingGradient {
     }
 
     /**
-     * Returns how many bytes were accepted and how many are absent. Must be called only after the shards have each block of the
-     * gradient, with data or as absent.
+     * Returns how many bytes were accepted and how many are absent. Must be called only after the shards have received each block
+     * of the gradient, with data or as absent.
      */
     Dropped outcome(long iteration) {
         return new Dropped(iteration, marksAtBegin.bytes() - absentBytes, absentBytes, 0);
@@ -367,8 +370,8 @@ final class OutgoingGradient {
     }
 
     /**
-     * Takes over the state of a gradient whose bytes are already in the buffer. Whether it is finite is not saved, so the
-     * gradient is searched again.
+     * Takes over the state of a gradient whose bytes are already in the buffer. The result of the search for NaN and infinity is
+     * not saved, so the gradient is searched again.
      */
     void resume(ExchangeImage.Gradient image) {
         unsynchronized = image.unsynchronized();

@@ -43,7 +43,7 @@ record PreviousExchange(BufferSets sets, BackgroundExchange background) {
     }
 
     /**
-     * Repeats an exchange that the previous process of the mount did not complete, unless the learner is dropping its gradient.
+     * Repeats an exchange that the previous process of the mount did not complete, unless its gradient was given up.
      */
     void resume(long iteration) {
         if (!gradient().isGivenUp() && (!sets.other().isFresh() || gradient().isDirty())) {

@@ -18,21 +18,21 @@ public enum Attribute {
         "Number of rounds by which the weights that a read returns now are outdated. Absent with `sync`."),
     /** The age of the weights. */
     AGE("age_ms", "ms", "Time since the start of the pull of the weights that a read returns now."),
-    /** The delay of the last pull. */
+    /** The time by which the scheduler delayed the last pull. */
     BUBBLE("bubble_ms", "ms", "Time by which the pull scheduler delayed the last pull. Always 0 without `overlap`."),
     /** The time for which the last fsync blocked the learner. */
     STALL("stall_ms", "ms", "Time for which the last fsync blocked the learner."),
-    /** The number of times that shards went back. */
+    /** The number of times that shards went back to earlier weights. */
     ROLLBACKS("rollbacks", "",
         "Number of times that shards went back to earlier weights while the learner used the model."),
-    /** The rank of the learner. */
+    /** The number of the learner's part of the training data. */
     RANK("rank", "",
         "Part of the training data that belongs to the learner in its current iteration, as a number from 0."
             + " Absent without a learner."),
     /** The number of parts of the training data. */
     PARTITIONS("partitions", "parts",
         "Number of parts into which the learners divide the training data in the current iteration. Absent without a learner."),
-    /** The number of the partition. */
+    /** The number that grows when the training data is divided differently. */
     PARTITION_EPOCH("partition_epoch", "",
         "Number, from 1, that grows when the training data is divided differently because learners have joined or left."
             + " Absent without a learner."),

@@ -11,7 +11,7 @@ import java.io.IOException;
 /**
  * A read-only file whose text is generated when the file is opened. stat(2) shows size 0, as for files in /proc.
  *
- * @param text generates the text; if it fails, the open of the file fails
+ * @param text generates the text; the open of the file fails if this function throws an exception
  */
 public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) implements MountedFile {
     @Override
@@ -39,7 +39,7 @@ public record GeneratedFile(String name, IoFunction<Cancellation, byte[]> text) 
     }
 
     private final class Handle implements FileHandle {
-        /** The text. If the file was opened when the previous process served the mount, null until the first read. */
+        /** The text. Null until the first read if the previous process of the mount has opened the file. */
         private volatile byte[] content;
 
         Handle(byte[] content) {

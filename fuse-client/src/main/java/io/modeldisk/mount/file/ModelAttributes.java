@@ -69,8 +69,8 @@ record ModelAttributes(RemoteModel model, Exchange exchange, VersionProbe probe,
     }
 
     /**
-     * Returns a round of which no push has begun. With a learner, this is the next round of the learner. Without a learner, it is
-     * two rounds after the newest round, so learners of other mounts have not begun it when a change arrives at the shards.
+     * Returns a round for which no push has begun. With a learner, this is the next round of the learner. Without a learner, it
+     * is two rounds after the newest round, so learners of other mounts have not begun it when a change arrives at the shards.
      */
     private long round() throws IOException {
         long own = exchange.round();

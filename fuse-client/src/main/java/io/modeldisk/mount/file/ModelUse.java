@@ -75,7 +75,7 @@ public final class ModelUse {
      * Records that a file was opened for writing. The first open for writing joins as a learner.
      *
      * @param preparation prepares the exchange for a learner; see {@link Exchange#prepare}
-     * @throws ErrnoException EBUSY if a learner has the other of the two files open
+     * @throws ErrnoException EBUSY if a learner has another file open for writing; see {@link ModelUse}
      */
     Opened openForLearner(String file, IoConsumer<Cancellation> preparation, Cancellation cancellation)
         throws IOException {

@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 /**
  * The file {@code version}: the version of the model as one line of text. A read at offset 0 requests the version from the
  * shards. poll(2) of a handle returns POLLIN and POLLPRI if the version differs from the version that was last read through the
- * handle, or if nothing was read yet. It also returns POLLERR if the version cannot be read any more.
+ * handle, or if nothing was read yet. If the version cannot be read any more, poll(2) also returns POLLERR.
  */
 public record VersionNumberFile(VersionWatch watch) implements MountedFile {
     /** POLLIN, POLLPRI and POLLRDNORM. */
@@ -64,8 +64,8 @@ public record VersionNumberFile(VersionWatch watch) implements MountedFile {
             }
             boolean changed = watch.differs(seen);
             if (wakeup != null) {
-                // Only another waiting call replaces a wait. A call that does not wait must not end it, because another thread
-                // can be waiting through the same descriptor.
+                // A call that waits ends the wait of an earlier call. A call that does not wait must not end that wait, because
+                // another thread can be waiting through the same descriptor.
                 endWait();
                 wait = watch.await(seen, wakeup);
                 changed = wait == null;

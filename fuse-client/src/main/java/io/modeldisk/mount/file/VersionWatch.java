@@ -47,8 +47,8 @@ public final class VersionWatch implements AutoCloseable {
      * A version of the model.
      *
      * @param version the lowest number of updates among all blocks
-     * @param history a number that identifies the update history of the shards; it changes when shards have lost updates. 0 if it
-     *     is unknown
+     * @param history a number that identifies the update history of the shards; it changes when shards have lost updates. 0 if
+     *     the history is unknown
      */
     public record Known(long version, long history) {}
 

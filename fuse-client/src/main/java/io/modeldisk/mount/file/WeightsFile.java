@@ -80,8 +80,8 @@ public final class WeightsFile implements MountedFile, AutoCloseable {
     }
 
     /**
-     * Writes the zeros of a truncation, and ends the truncation even if that fails. After a failure, the process that truncated
-     * the file has received an error, and the remaining weights stay: they must not become zero later.
+     * Writes the zeros of a truncation, and ends the truncation even if the shards do not receive all zeros. In that case, the
+     * process that truncated the file receives an error, and no further weights become zero later.
      */
     private void endTruncation(Cancellation cancellation) throws IOException {
         DirtyBlocks pending = written;

@@ -6,8 +6,9 @@ import java.io.IOException;
 
 /**
  * A read or a write in progress, with its memory, its cancellation, and a method to reply to a read. Only one thread at a time is
- * allowed to use this object, and only until the request has completed. This is the thread that serves the request or, if the
- * request was started ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), the thread that calls {@link #end}.
+ * allowed to use this object, and only until the request has completed. At first, only the thread that serves the request uses
+ * the object. After the request was started ({@link FileHandle#startRead}, {@link FileHandle#startWrite}), only the thread that
+ * calls {@link #end} uses it.
  */
 public abstract class DataRequest {
     /** The action that ends a request that was started. */
@@ -69,6 +70,6 @@ public abstract class DataRequest {
 
     /** Ends a request that was started: runs {@code ending}, and replies to the request. Throws no exception. */
     public void end(Ending ending) {
-        throw new UnsupportedOperationException("this binding has no requests that end later");
+        throw new UnsupportedOperationException("this binding cannot start a request that another thread ends");
     }
 }

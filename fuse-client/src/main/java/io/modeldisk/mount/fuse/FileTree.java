@@ -123,7 +123,7 @@ public final class FileTree {
         return node;
     }
 
-    /** Returns the file with this node number, which is shown as a symbolic link. */
+    /** Returns the file with this node number. The mount must show this file as a symbolic link. */
     public MountedFile link(long node) throws ErrnoException {
         MountedFile file = file(node);
         if (type(node) != Type.LINK) {
@@ -191,15 +191,15 @@ public final class FileTree {
      * Changes an extended attribute.
      *
      * @param flags the flags of setxattr(2)
-     * @return false if the name does not begin with {@link MountedFile#ATTRIBUTE_PREFIX}. Programs that copy the attributes of a
-     *     file ignore this failure
+     * @return false if the name does not begin with {@link MountedFile#ATTRIBUTE_PREFIX}. In this case, the binding replies with
+     *     EOPNOTSUPP, which programs that copy attributes ignore
      */
     public boolean setAttribute(long node, String name, String value, int flags) throws IOException {
         if (!name.startsWith(MountedFile.ATTRIBUTE_PREFIX)) {
             return false;
         }
         if ((flags & CREATE_ATTRIBUTE) != 0 && attribute(node, name).isPresent()) {
-            throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " exists");
+            throw new ErrnoException(Errno.EEXIST, "the attribute " + name + " already exists");
         }
         if (nodes.entries(node) != null) {
             throw new ErrnoException(Errno.EOPNOTSUPP,
@@ -272,12 +272,12 @@ public final class FileTree {
         return true;
     }
 
-    /** Returns the failure of a request that would change a directory. */
+    /** Returns the exception for a request that would change a directory. */
     public static ErrnoException directoryIsFixed() {
         return new ErrnoException(Errno.EPERM, DIRECTORY_IS_FIXED);
     }
 
-    /** Returns the failure of a request that would change the owner or the mode of a file. */
+    /** Returns the exception for a request that would change the owner or the mode of a file. */
     public static ErrnoException ownerIsFixed() {
         return new ErrnoException(Errno.EPERM, "owner and mode of files of a modeldisk mount cannot be changed");
     }

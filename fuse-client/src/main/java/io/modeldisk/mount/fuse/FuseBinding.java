@@ -25,7 +25,7 @@ public interface FuseBinding {
         }
         throw new IllegalArgumentException(name.equals("jnr")
             ? "binding=jnr needs libraries that are not on the class path; the modeldisk command adds"
-                + " them, from lib/jnr of its folder, if an option, the environment or the settings file names jnr"
+                + " its folder lib/jnr if an option, the environment or the settings file names jnr"
             : "binding=" + name + " must be one of kernel, jnr");
     }
 

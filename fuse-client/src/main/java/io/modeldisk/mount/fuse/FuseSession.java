@@ -42,7 +42,7 @@ public abstract class FuseSession implements AutoCloseable {
      * @return false if requests are still in progress after the close timeout
      */
     public boolean freeze(Duration graceful) {
-        throw new UnsupportedOperationException("this session ends with its process");
+        throw new UnsupportedOperationException("another process cannot continue this session");
     }
 
     /** Returns the kernel's number of the request in progress that has this cancellation; 0 if there is none. */

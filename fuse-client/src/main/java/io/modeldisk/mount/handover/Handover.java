@@ -98,12 +98,12 @@ public final class Handover implements AutoCloseable {
      *
      * @param learner the name of the learner
      * @param directory the directory of the mount
-     * @param facts further facts that must be the same in both processes, one a line
+     * @param facts further facts that must be the same in both processes, one on each line
      * @param imageBytes the maximum size of an image
      * @param obstacle a reason why this process cannot continue the mount although all facts are the same; null if there is no
      *     such reason
-     * @return the reason why this process cannot continue the mount of the previous process, so that mount must be removed; null
-     *     if this process can continue it, or if there is no previous mount
+     * @return the reason why this process cannot continue the mount of the previous process; that mount must then be removed.
+     *     Null if this process can continue it, or if there is no previous mount
      */
     public String open(String learner, Path directory, String facts, long imageBytes, String obstacle)
         throws IOException {

@@ -11,7 +11,8 @@ import java.util.concurrent.TimeUnit;
  * values are exponential moving averages over {@value #WINDOW} iterations. The margin is {@value #CAUTION} times the sum of the
  * mean absolute deviations of computation and pull, plus {@value #GUARD_TEXT}. The margin thus grows with jitter, and after one
  * long computation or pull, the pull starts earlier until the averages have recovered. The pull starts without delay in two
- * cases: before a computation and a pull have been measured, and when pull and margin together take longer than computation.
+ * cases: before a computation and a pull have been measured, and when the pull and the margin together take longer than the
+ * computation.
  *
  * <p>Times are in nanoseconds of the clock. Thread-safe.
  */

@@ -96,7 +96,7 @@ abstract class FileHead {
         ObjectNode metadata = mapper.createObjectNode();
         ObjectNode entries = metadata.putObject(NamedTensor.METADATA).put("format", "pt");
         initial.forEach((name, value) -> {
-            // The file with the initial weights can be a copy of model.safetensors, whose entries of this kind are outdated.
+            // The file with the initial weights can be a copy of model.safetensors. The modeldisk entries of a copy are outdated.
             if (!name.startsWith("modeldisk.")) {
                 entries.put(name, value);
             }

@@ -28,7 +28,7 @@ final class CancellableLockTest {
     private final CancellableLock lock = new CancellableLock();
     private final List<Thread> threads = new ArrayList<>();
 
-    /** Starts to lock exclusively, in one of the two ways. */
+    /** Starts to lock exclusively, with or without a cancellation. */
     private CompletableFuture<CancellableLock.Held> startExclusive(boolean cancellable) {
         return start(each -> cancellable ? each.exclusive(Cancellation.NONE) : each.exclusive());
     }

@@ -21,7 +21,7 @@ class ExchangeImageTest {
     @AutoClose
     private final MemoryModel model = new MemoryModel(1 << 20);
 
-    /** Returns an image in which every list and array has elements: that of an exchange with two sets and a learner. */
+    /** Returns the image of an exchange with two sets and a learner: every list and array of this image has elements. */
     private ExchangeImage image() throws Exception {
         try (BufferedExchange exchange = (BufferedExchange) ExchangeScheme.OVERLAP.create(model,
             TestSettings.defaults())) {

@@ -186,7 +186,7 @@ final class ExchangeProgressTest {
     }
 
     @Test
-    void stoppedPullEndsAfterItsLastStepInProgress() {
+    void stoppedPullEndsWhenItsLastStepInProgressHasEnded() {
         progress.begin(false, false, true, Cut.COARSE);
         progress.pullIsDue();
         end(take(StepKind.BEGIN_PULL));

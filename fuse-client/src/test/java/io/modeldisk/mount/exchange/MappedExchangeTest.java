@@ -145,7 +145,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void fsyncThatIsInterruptedDuringThePullOfMissedWeightsDiscardsTheGradient() throws IOException {
+    void gradientIsDiscardedAfterAnInterruptedFsyncHadToPullMissingWeights() throws IOException {
         openMapped("sync", "continue");
         iterate();
         model.goBack(40);

@@ -38,7 +38,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
     }
 
     @Test
-    void hangingPushOfALearnerThatLeftBlocksNoReaderAndLeaksNoMemory() throws Exception {
+    void hangingPushOfAFormerLearnerBlocksNoReaderAndLeaksNoMemory() throws Exception {
         ManualClock clock = new ManualClock();
         List<DataMemory> allocated = new CopyOnWriteArrayList<>();
         try (Exchange hanging = ExchangeScheme.SYNC.create(model, new ExchangeSettings(PullPolicy.ADAPTIVE,
@@ -267,7 +267,7 @@ final class SyncExchangeTest extends ExchangeFixture<Exchange> {
     }
 
     @Test
-    void gradientWrittenAfterAnInterruptedFsyncIsRefusedUntilTheInterruptedOneIsDropped() throws IOException {
+    void newGradientIsRefusedUntilTheGradientOfAnInterruptedFsyncIsDropped() throws IOException {
         write(0);
         model.pullsWait(true);
         interruptFsync();

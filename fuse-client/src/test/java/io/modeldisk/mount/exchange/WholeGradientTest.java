@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Tests that a round never contains blocks of two gradients, and that a gradient with a NaN is pushed in no part, even if an
+ * Tests that a round never contains blocks of two gradients, and that no part of a gradient with a NaN is pushed, even if an
  * fsync fails, is interrupted or is repeated.
  */
 @Timeout(60)
@@ -116,7 +116,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void closeAndTheNextFsyncReportARefusedGradient() throws IOException {
+    void refusedGradientIsReportedByCloseAndByTheNextFsync() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();
@@ -258,7 +258,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void dropWithOverlapStopsTheRepetitionOfAFailedPush() throws IOException {
+    void dropStopsARepeatedPushInTheOverlapExchange() throws IOException {
         open("overlap", "refuse", true);
         beginAGradientThatFails("overlap", true);
         model.pushesWait(true);
@@ -300,7 +300,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         assertThat(model.pulls).as("pulls after a drop that has changed nothing").hasValue(pulls);
     }
 
-    /** Calls fsync such that only a part of a gradient is pushed and the last fsync fails. */
+    /** Pushes only a part of a gradient, and calls fsync until an fsync reports the failure of this push. */
     private void beginAGradientThatFails(String scheme, boolean mapped) throws IOException {
         gradient(mapped, 1, 1);
         model.failPushAfter(1);
@@ -350,7 +350,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void dropWithOverlapDiscardsARefusedGradient() throws IOException {
+    void dropDiscardsARefusedGradientInTheOverlapExchange() throws IOException {
         open("overlap", "refuse", false);
         gradient(false, 1, NAN);
         fsync();
@@ -377,7 +377,7 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void bytesOfAnEarlierGradientAreNotPushedAgainWithAPartlyWrittenBlock() throws IOException {
+    void pushOfAPartlyWrittenBlockSendsNoBytesOfAnEarlierGradient() throws IOException {
         open("sync", "refuse", false);
         gradient(false, 1, 1);
         fsync();

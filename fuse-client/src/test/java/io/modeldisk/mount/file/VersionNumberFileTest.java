@@ -211,7 +211,7 @@ class VersionNumberFileTest {
     }
 
     @Test
-    void pollWithoutAWaitReportsAChangeAfterTheThreadHasFailed() throws IOException {
+    void pollWithoutAWaitReportsAChangeAfterTheWatchingThreadHasFailed() throws IOException {
         read(0);
         AtomicInteger wakes = new AtomicInteger();
         handle.poll(new PollWakeup() {

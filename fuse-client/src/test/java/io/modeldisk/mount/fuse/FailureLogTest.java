@@ -37,7 +37,7 @@ final class FailureLogTest {
     }
 
     @Test
-    void failureOfARequestToTheShardsHasTheErrorNumberOfTheFileSystem() {
+    void failedRequestToTheShardsGetsTheErrorNumberThatTheFileSystemReturns() {
         assertThat(answerTo(new IOException("shard 0 does not respond"))).isEqualTo(Errno.ETIMEDOUT);
         assertThat(recorded).containsExactly("shard 0 does not respond");
     }

@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Test;
 
 class FuseBindingTest {
     @Test
-    void errorForABindingWithoutLibrariesNamesTheirFolder() {
+    void errorForABindingWithoutLibrariesNamesTheFolderOfTheLibraries() {
         assertThatThrownBy(() -> FuseBinding.named("jnr")).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("binding=jnr needs libraries that are not on the class path")
             .hasMessageContaining("lib/jnr");

@@ -47,7 +47,7 @@ class NamedTensorTest {
     }
 
     @Test
-    void jsonHasTheTypesAndByteRangesOfTheTensorsInTheBuffers() throws IOException {
+    void jsonHasTheTypeAndTheByteRangeOfEachTensor() throws IOException {
         List<NamedTensor> tensors = parse(
             "{'a':{'shape':[2],'data_offsets':[0,8]},'b':{'shape':[4],'data_offsets':[8,24]}}");
         assertThat(NamedTensor.parse(NamedTensor.toJson(tensors, ValueType.FLOAT32), 24)).isEqualTo(tensors);

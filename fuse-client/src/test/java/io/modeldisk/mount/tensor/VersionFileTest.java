@@ -75,7 +75,7 @@ class VersionFileTest {
     }
 
     @Test
-    void modelAndTensorsHaveFilesOfAConstantSize() throws IOException {
+    void modelFileAndTensorFilesHaveAConstantSize() throws IOException {
         assertThat(files).extracting(MountedFile::name).containsExactly("model.safetensors", "tensors/a.npy",
             "tensors/b%2Fc.npy", "tensors/none.npy", "tensors/d.npy");
         for (MountedFile each : files) {
@@ -116,7 +116,7 @@ class VersionFileTest {
     }
 
     @Test
-    void opensOfTheSameVersionShareItsMemoryUntilTheLastClose() throws IOException {
+    void openFilesOfOneVersionShareMemoryUntilTheLastClose() throws IOException {
         FileHandle first = open("model.safetensors");
         long used = memories.usedBytes();
         FileHandle second = open("model.safetensors");

@@ -165,8 +165,8 @@ final class Dispatcher {
             interrupts.end(slot);
             lane.leave();
             if (lane.next(slot)) {
-                // A new thread serves the parked request, because that request can wait, and the calling thread must not: it
-                // receives the responses of the shards.
+                // A new thread serves the parked request, because this request can wait for the shards. The calling thread must
+                // not wait: it receives the responses of the shards.
                 ThreadName.PARKED.builder().start(() -> serveParked(slot, lane));
             } else {
                 slots.giveBack(slot);
@@ -207,7 +207,8 @@ final class Dispatcher {
             }
             started = start(slot);
             if (!started) {
-                // This request might wait for requests that this thread has started, so their commands are sent first.
+                // This request might wait for requests that this thread has started, so the commands of those requests are sent
+                // first.
                 flush();
                 dispatch(slot);
             }

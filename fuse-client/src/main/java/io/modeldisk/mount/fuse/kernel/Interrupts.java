@@ -18,8 +18,9 @@ import java.util.concurrent.locks.Condition;
  * the request with EINTR.
  *
  * <p>A cancelled request ends when the shards have confirmed that its commands are aborted. A shard that does not respond can
- * delay this for seconds, so after {@value #GRACE_MS} ms the process gets the reply EINTR. The request is then abandoned: it
- * continues, but no process waits for it. Later requests that change the same file wait until the abandoned request has ended.
+ * delay the end of the request for seconds, so after {@value #GRACE_MS} ms the process gets the reply EINTR. The request is then
+ * abandoned: it continues, but no process waits for it. Later requests that change the same file wait until the abandoned request
+ * has ended.
  *
  * <p>One thread can handle the interrupt before another thread begins the interrupted request. The number of such a request is
  * stored, and the interrupt takes effect when the request begins. At most {@value #REMEMBERED} numbers are stored. FUSE offers an

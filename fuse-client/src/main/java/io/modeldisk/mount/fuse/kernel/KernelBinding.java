@@ -35,9 +35,9 @@ public final class KernelBinding implements FuseBinding {
     /**
      * Creates a binding that can leave features of newer kernels unused.
      *
-     * @param passthrough false to show files whose content is memory as symbolic links, instead of FUSE passthrough
-     * @param mayResend false to let requests fail with EINTR if they are in progress when a process hands over its mount, instead
-     *     of letting the kernel send them again
+     * @param passthrough whether to use FUSE passthrough. If false, files whose content is memory are symbolic links
+     * @param mayResend whether the kernel is allowed to send requests again that are in progress when a process hands over its
+     *     mount. If false, these requests fail with EINTR
      */
     KernelBinding(boolean passthrough, boolean mayResend) {
         this.passthrough = passthrough;

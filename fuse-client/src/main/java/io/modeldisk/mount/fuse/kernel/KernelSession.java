@@ -36,7 +36,7 @@ final class KernelSession extends FuseSession {
     private final MemoryFiles memories;
     private final WorkerPool workers;
     private final CompletableFuture<Void> ended;
-    /** True if the kernel can send requests again that have no reply. */
+    /** True if the kernel can resend requests that have no reply. */
     private final boolean resends;
 
     /**
@@ -79,8 +79,8 @@ final class KernelSession extends FuseSession {
                     "before Linux 6.9, the kernel does not resend requests that were in progress: if the previous process"
                         + " was killed, the processes that have made such requests wait until they are killed");
             } else if (options.handover().resumes()) {
-                // This must precede the first read of a request. Otherwise the kernel would send that request again while it is
-                // being served.
+                // This call must precede the first read of a request. Otherwise the kernel would resend a request that a thread
+                // is serving.
                 polls.resend();
             }
             workers.start();
@@ -112,8 +112,8 @@ final class KernelSession extends FuseSession {
     }
 
     /**
-     * Receives INIT, the first request of a session, which negotiates the version, the capabilities and the request sizes, and
-     * replies to it. Returns those capabilities of the second word that the kernel and modeldisk both support.
+     * Receives INIT, the first request of a session, and replies to it. INIT negotiates the version, the capabilities and the
+     * request sizes. Returns those capabilities of the second word that the kernel and modeldisk both support.
      */
     private static int shakeHands(RequestSlot slot, int fd, boolean wholeBlockWrites) throws IOException {
         long length = slot.receive(fd);

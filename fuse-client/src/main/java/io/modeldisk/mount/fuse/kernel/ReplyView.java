@@ -111,7 +111,7 @@ final class ReplyView {
         out.set(JAVA_LONG, BODY, number);
     }
 
-    /** Writes a number of bytes, as {@code struct fuse_write_out} or {@code struct fuse_getxattr_out}. */
+    /** Writes a length in bytes, as {@code struct fuse_write_out} or {@code struct fuse_getxattr_out}. */
     void size(int sizeBytes) {
         zeros(8);
         out.set(JAVA_INT, BODY, sizeBytes);

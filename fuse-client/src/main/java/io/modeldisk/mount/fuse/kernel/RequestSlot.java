@@ -35,7 +35,7 @@ final class RequestSlot extends DataRequest {
     private long receivedUnique;
     private long arrivedNs;
     private boolean replied;
-    /** True if the kernel has refused the reply to the current request, because it no longer waited for one. */
+    /** True if the kernel has refused the reply to the current request, because the kernel no longer waited for a reply. */
     private boolean refused;
     // The number of the request in this slot while it can be interrupted, otherwise 0. Guarded by this.
     private long unique;
@@ -149,7 +149,7 @@ final class RequestSlot extends DataRequest {
         if (unique != interruptedUnique || !cancellation.abandon()) {
             return;
         }
-        // Set before the reply is sent, because the next request of the process must already wait for this request.
+        // The flag is set before the reply is sent, because the next request of the process must wait for this request.
         abandoned = true;
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment out = arena.allocate(ReplyView.HEADER_BYTES, Long.BYTES);

@@ -20,7 +20,7 @@ final class SlotPool {
     /**
      * Creates a pool of free slots.
      *
-     * @param whenComplete is run each time when the last slot has returned to the pool
+     * @param whenComplete is run each time the last slot has returned to the pool
      */
     SlotPool(List<RequestSlot> slots, Runnable whenComplete) {
         this.size = slots.size();

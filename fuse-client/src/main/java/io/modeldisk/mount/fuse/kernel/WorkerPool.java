@@ -93,8 +93,8 @@ final class WorkerPool {
 
     /**
      * Returns the descriptor from which one thread reads requests. If the previous process has left a descriptor of this name,
-     * returns it, because requests that were read from this descriptor can be answered only while it is open. Otherwise clones
-     * the device, and gives the descriptor to the service manager to keep.
+     * returns that descriptor, because requests that were read from it can be answered only while it is open. Otherwise clones
+     * the device, and gives the new descriptor to the service manager to keep.
      */
     private int device(String name, int flags, int other) throws IOException {
         int left = handover.take(name);
@@ -289,7 +289,7 @@ final class WorkerPool {
             return;
         }
         // A separate thread makes the calls, because a call can block: if all workers have ended meanwhile, only the next process
-        // replies to it.
+        // replies to the request.
         ThreadName.WAKER.builder().start(() -> {
             while (!isOver.getAsBoolean()) {
                 ask.run();
