@@ -51,8 +51,8 @@ final class RenewedKey extends KeyStore.Builder {
             long nowMs = file.toFile().lastModified();
             if (nowMs != modifiedMs) {
                 current = AdminTls.identity(file);
-                // The time is stored only after a successful read. After a failure, the next check thus reads the file again, for
-                // example because its owner or mode was corrected, which does not change the modification time.
+                // The time is stored only after a successful read, so each check after a failure reads the file again. An
+                // operator might correct the owner or the mode of the file, which does not change its modification time.
                 modifiedMs = nowMs;
                 failure = null;
                 LOG.info("--admin uses a new certificate, which is valid until {}", current.validUntil());

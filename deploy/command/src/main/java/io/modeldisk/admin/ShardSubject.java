@@ -15,7 +15,7 @@ import java.util.function.LongSupplier;
 
 /**
  * The process of a shard, as the admin server shows it. The process serves the shard, or it waits, starts or stops.
- * {@link #obstacle} and {@link #closes} do not hang if another thread never releases the lock of a block. Thread-safe.
+ * {@link #obstacle} and {@link #closes} do not hang, even if another thread never releases the lock of a block. Thread-safe.
  */
 public final class ShardSubject implements AdminSubject, ServerObserver {
     private static final ObjectMapper JSON = new ObjectMapper();

@@ -42,7 +42,7 @@ final class CoordinatorCommand implements Callable<Integer> {
     private Path secrets;
 
     @Option(names = "--insecure",
-        description = "Every process that reaches the coordinator can change the znodes, also from other machines. If neither "
+        description = "Let every process that reaches the coordinator change the znodes, also from other machines. If neither "
             + "--insecure nor --secrets is given, the coordinator can listen only on a loopback address.")
     private boolean insecure;
 

@@ -243,8 +243,8 @@ final class MountCommand implements Callable<Integer> {
             }
             Thread stopper = ThreadName.SHUTDOWN.builder().unstarted(() -> stop(mount, handover, notices, subject));
             Runtime.getRuntime().addShutdownHook(stopper);
-            // The ready line is short. It leaves out the reasons for the datamovers and the sizes, which `modeldisk status DIR`
-            // shows.
+            // The ready line is short. It does not show why these datamovers were chosen, nor the transfer sizes. `modeldisk
+            // status DIR` shows both.
             String line = PlainText.format(
                 "ready: model %s (%s, %s, %s) mounted on %s%s, exchange %s, dtype %s, datamover %s, %s %s%s",
                 remote.facts().model(), ByteSize.format(remote.facts().sizeBytes()),

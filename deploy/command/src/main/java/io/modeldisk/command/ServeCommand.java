@@ -132,13 +132,13 @@ final class ServeCommand implements Callable<Integer> {
 
     @Option(names = "--lease", paramLabel = "TIME",
         description = "The time for which a learner can be disconnected or silent before the other learners continue without "
-            + "this learner. A silent learner has at least 5s, also with a shorter lease.")
+            + "this learner. For a silent learner, this time is at least 5s.")
     private Duration lease = ServerContext.DEFAULT_LEASE;
 
     @Option(names = "--non-finite", paramLabel = "POLICY", defaultValue = "refuse",
         description = "The policy for a gradient with a NaN or an infinity. refuse: the push fails. skip: the push succeeds, "
-            + "but its gradient is left out. pass: the gradient is applied. The mounts with sync and overlap decide over a whole "
-            + "gradient. The aggregators assign and null accept any value.")
+            + "but its gradient is left out. pass: the gradient is applied. With sync and overlap, a mount applies the policy to "
+            + "the whole gradient. The aggregators assign and null accept any value.")
     private String nonFinite;
 
     @Option(names = "--secrets", paramLabel = "FILE",
@@ -227,7 +227,7 @@ final class ServeCommand implements Callable<Integer> {
         }
     }
 
-    /** Interrupts the main thread after a signal, so that it closes the server. Waits until the server is closed. */
+    /** Interrupts the main thread after a signal. The main thread then closes the server. Waits until the server is closed. */
     static void stop(Thread main, CountDownLatch closed, ServiceNotices notices) {
         notices.stopping();
         main.interrupt();

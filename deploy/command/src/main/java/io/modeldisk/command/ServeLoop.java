@@ -189,7 +189,7 @@ final class ServeLoop {
             throw e;
         } finally {
             serving = null;
-            // Sets the same work again, so that a check which fails because this server closes is not reported.
+            // The close of the server can make a running check fail. This call prevents a report of that failure.
             notices.work(work);
             observer.closes(end);
         }
@@ -200,7 +200,7 @@ final class ServeLoop {
         wake.release();
     }
 
-    /** Returns whether this process is still the primary of an epoch, so no other process has served since then. */
+    /** Returns true if no other process has served the shard since this process became its primary with this epoch. */
     private static boolean holds(ShardRole role, long epoch) {
         RoleState state = role.state();
         return (state == RoleState.PRIMARY || state == RoleState.FENCED) && role.epoch() == epoch;

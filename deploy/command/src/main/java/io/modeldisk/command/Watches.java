@@ -46,7 +46,7 @@ final class Watches {
     /**
      * Creates the overview that the process of a shard shows.
      *
-     * @param others the address of the model, at which the other shards are found; null if this process does not have it
+     * @param others the address of the model, at which the other shards are found; null if this process does not know the address
      * @param secrets the secrets of the shard; null for none
      */
     static Overview ofShard(ShardSubject subject, ShardPlace place, String others, ChapSecrets secrets) {
@@ -83,7 +83,8 @@ final class Watches {
     /**
      * Returns the report of the shard that this process serves or waits for.
      *
-     * @param elsewhere reads the shard from the process that serves it instead of this one; null if no other process can serve it
+     * @param elsewhere reads the report from another process while that process serves the shard; null if no other process can
+     *     serve it
      */
     private static ShardReport own(ShardSubject subject, RemoteShards elsewhere, int shard, ModelFacts same)
         throws IOException {

@@ -104,7 +104,7 @@ final class PrometheusTextTest {
     }
 
     @Test
-    void flagMetricIsOneForATrueFlagAndForAReason() {
+    void flagMetricIsOneIfTheStatusContainsTrueOrAReason() {
         ObjectNode shard = shard();
         StatusJson.put(shard, Metric.SERVING, true);
         StatusJson.put(shard, Metric.CHECKPOINT_FAILED, "the disk is full");

@@ -37,7 +37,7 @@ final class OptionsTest {
     }
 
     @Test
-    void partialCommandLineShowsTheSameHelpAsTheCompleteCommandLine() throws IOException {
+    void commandLineForOneSubcommandShowsTheSameHelpAsTheCompleteCommandLine() throws IOException {
         CommandLine all = Main.commandLine();
         for (String name : all.getSubcommands().keySet()) {
             CommandLine line = Main.commandLine("--version", name);

@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Computes the weights that follow from the gradients of all learners, and compares the weights of the shards with them. The
- * shards may have applied any logical blocks of a dropped gradient. The weights show which blocks they have applied.
+ * Computes the expected weights from the gradients of all learners, and compares the expected weights with those of the shards.
+ * The shards may have applied any logical blocks of a dropped gradient. The weights show which blocks were applied.
  */
 final class ExpectedWeights {
     private final List<List<Gradient>> roundsOfLearners = new ArrayList<>();

@@ -16,7 +16,8 @@ final class Gradient {
         /** The gradient uses a round of the learner, but the shards have left the gradient out, because it is not finite. */
         LEFT_OUT,
         /**
-         * The learner has dropped the gradient. It uses a round, in which the shards have applied {@link #acceptedBytes} of it.
+         * The learner has dropped the gradient. The gradient uses a round, and the shards have applied {@link #acceptedBytes}
+         * bytes of it.
          */
         DROPPED,
         /** The shards have applied nothing of the gradient, and the next gradient uses its round. */

@@ -17,7 +17,7 @@ final class GradientLawTest {
     private static final long SEED = Long.getLong("gradients.seed", 1);
 
     @Test
-    void gradientCountsOnceAsAWholeOrNotAtAll() throws Exception {
+    void everyGradientCountsOnceAndCompletelyOrNotAtAll() throws Exception {
         for (long seed = SEED; seed < SEED + RUNS; seed++) {
             try (RandomJob job = new RandomJob(Scenario.random(seed))) {
                 try {

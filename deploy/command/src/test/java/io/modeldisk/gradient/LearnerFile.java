@@ -76,8 +76,8 @@ final class LearnerFile implements AutoCloseable {
     /**
      * Writes a gradient.
      *
-     * @param pushed true for a mapped gradient whose push the last fsync has begun with overlap. The learner does not compute in
-     *     its buffer now
+     * @param pushed true to write, with overlap, to the mapped buffer whose push the last fsync has begun, instead of the buffer
+     *     in which the learner computes
      */
     void write(Gradient gradient, boolean pushed) throws IOException {
         byte[] bytes = bytes(gradient);

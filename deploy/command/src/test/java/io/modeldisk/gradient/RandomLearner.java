@@ -255,9 +255,9 @@ final class RandomLearner implements AutoCloseable {
     }
 
     /**
-     * Tries to push another gradient instead of a gradient whose push might have begun: with overlap the gradient of the last
-     * successful fsync, otherwise that of the failed fsync. Either the other gradient is refused with EBUSY, or the shards have
-     * applied nothing of the first gradient.
+     * Tries to replace a gradient whose push might have begun. With overlap, this is the gradient of the last successful fsync,
+     * otherwise that of the failed fsync. Either the replacement is refused with EBUSY, or the shards have applied nothing of the
+     * replaced gradient.
      */
     private Gradient replace(Gradient gradient) throws IOException {
         if (file.way != Way.FILE && lastCancelled) {
@@ -330,8 +330,8 @@ final class RandomLearner implements AutoCloseable {
         } catch (IOException e) {
             trace.add("flush: " + e);
             if (isRefusal(e)) {
-                // The close of any descriptor flushes the exchange, and might not belong to the writer. The next fsync thus
-                // reports the refusal again.
+                // A flush might come from another process that closes a descriptor, so it does not count as a report to the
+                // writer. The next fsync must report the refusal again.
                 for (IOException again = fsync(false); !isRefusal(again); again = fsync(false)) {
                     checkExpected(again);
                 }

@@ -90,7 +90,7 @@ final class HalfIT {
     }
 
     @Test
-    void bf16AndF16TrainToTheAccuracyOfFloat32WithHalfTheBytes() throws Exception {
+    void trainingWithBf16OrF16ReachesTheAccuracyOfFloat32WithHalfTheBytes() throws Exception {
         Map<String, Outcome> results = new HashMap<>();
         for (String dtype : List.of("f32", "bf16", "f16")) {
             results.put(dtype, train(dtype, "sync", "model", "kernel", ITERATIONS));

@@ -43,9 +43,9 @@ final class MappedIT {
     private static final int SIZE = 3 << 20;
 
     /**
-     * A learner. First it fills the gradient buffer of each set with another number, MARK plus the number of the set. After the
-     * file {@code go} exists, it trains: the gradient in iteration n is 0.5 * (n + 1), and the last gradient is zero. Then it
-     * prints a weight, and exits when the file is deleted.
+     * A learner. First it fills the gradient buffer of each set of buffers with one number: MARK plus the number of the set.
+     * After the file {@code go} exists, it trains: the gradient in iteration n is 0.5 * (n + 1), and the last gradient is zero.
+     * Then it prints a weight, and exits when the file is deleted.
      */
     private static final String LEARNER = """
         import os, sys, time

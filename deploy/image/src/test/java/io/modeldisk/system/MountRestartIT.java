@@ -189,7 +189,8 @@ final class MountRestartIT {
                 + " to .* exchange=overlap");
         assertThatThrownBy(open::read).isInstanceOf(IOException.class);
         assertThat(Files.readAllBytes(directory().resolve("weights"))).hasSize(2 << 20);
-        // A mount that stops in order does not unmount the directory. The service manager then closes the stored descriptors.
+        // A mount whose service is stopped does not unmount the directory. The service manager then closes the stored
+        // descriptors.
         tell("stop");
         manager.awaitEnd();
         assertThatThrownBy(() -> Files.readAllBytes(directory().resolve("weights"))).isInstanceOf(IOException.class);

@@ -45,7 +45,7 @@ final class PageModelIT {
     }
 
     @Test
-    void ratesAreUnknownRightAfterAShardRestarts() throws Exception {
+    void ratesAreUnknownImmediatelyAfterAShardRestarts() throws Exception {
         String readings = """
             let now;
             for (let i = 0; i < 3; i++) now = model.add(answer(i, [status(2 * i, 1000 * i), status(3 * i, 500 * i)]));
@@ -64,7 +64,7 @@ final class PageModelIT {
     }
 
     @Test
-    void silentShardIsAFaultAndKeepsItsLastStatus() throws Exception {
+    void pageReportsASilentShardAndKeepsItsLastStatus() throws Exception {
         String silent = "model.add(answer(0, [status(7, 0, [learner('a', 1, 1)]), status(3, 0)])); const now = model.add("
             + "answer(12, [{...status(7, 0, [learner('a', 1, 1)]), failure: 'refused', silentSeconds: 12}, status(4, 0)]));";
         JsonNode now = run(silent + "return now");
@@ -96,7 +96,7 @@ final class PageModelIT {
     }
 
     @Test
-    void waitsContainTheSlowLearnerAndTheLearnersThatWaitForIt() throws Exception {
+    void pageListsEachSlowLearnerWithTheLearnersThatWaitForIt() throws Exception {
         String learners = "status(4, 0, [learner('slow', 4, 4, 1), learner('fast', 5, 5), learner('same', 4, 4)])";
         JsonNode now = run("return model.add(answer(0, [" + learners + "]))");
         assertThat(now.path("waits"))
@@ -109,7 +109,7 @@ final class PageModelIT {
     }
 
     @Test
-    void waitContainsAtMostEightLearnersAndCountsTheOthers() throws Exception {
+    void pageListsAtMostEightWaitingLearnersAndCountsTheOthers() throws Exception {
         JsonNode now = run("return model.add(answer(0, [status(4, 0, [learner('slow', 4, 4, 1),"
             + " ...Array.from({length: 20}, (_, i) => learner('fast' + i, 5, 5))])]))");
         assertThat(now.at("/waits/0/learners")).hasSize(8);
@@ -119,7 +119,7 @@ final class PageModelIT {
     }
 
     @Test
-    void failuresInTheStatusOfShardsAndMountAreFaults() throws Exception {
+    void pageReportsTheFailuresOfShardsLearnersAndTheMount() throws Exception {
         JsonNode now = run("""
             return model.add(answer(0, [{checkpoint: {failure: 'disk full'}, records: {failure: 'no space'}, stopped: 'too few',
               replication: {role: 'primary', backups: [{address: 'h:1', away: 'gone'}]},

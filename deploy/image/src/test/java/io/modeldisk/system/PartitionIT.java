@@ -123,8 +123,8 @@ final class PartitionIT {
     }
 
     /**
-     * Asserts that the two learners had different parts of the data in each round that was divided into two parts and that both
-     * learners printed.
+     * Checks the rounds that both learners printed, if the data had two parts in the round. The learners must have had different
+     * parts.
      */
     private static void assertAllDataIsCovered(List<Running> remaining) {
         List<List<Line>> common = byRound(remaining).values().stream()

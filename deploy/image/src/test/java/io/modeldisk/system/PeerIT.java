@@ -131,7 +131,7 @@ final class PeerIT {
      * units.
      */
     @Test
-    void gradientWrittenToAHalfUnitUpdatesTheWeightsOfAllUnits() throws Exception {
+    void gradientWrittenToA16BitUnitUpdatesTheWeightsOfAllUnits() throws Exception {
         Programs.require("qemu-io", "qemu-utils, qemu-block-extra");
         Shards shards = launch();
         Path ones = Files.write(sandbox.path("ones"), shorts((short) 0x3F80));

@@ -83,7 +83,7 @@ final class RestartIT {
             running.get(shard).awaitLine("ready: ");
         }
         awaitIterations(learners.getFirst(), 1);
-        // Until this iteration, the learners need three more seconds. Both therefore read the file before they reach it.
+        // The learners need three more seconds to reach this iteration, so both read the file before they reach the iteration.
         int iterations = learners.stream().mapToInt(RestartIT::iteration).max().orElseThrow() + 150;
         Files.move(sandbox.file("all", Integer.toString(iterations)), last);
         for (int i = 0; i < LEARNERS; i++) {

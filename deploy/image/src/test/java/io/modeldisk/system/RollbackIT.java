@@ -74,7 +74,7 @@ final class RollbackIT {
         Shards shards = Command.ready("m", running);
         startLearners(shards, scheme, onRollback);
         awaitWeights(60);
-        // Shards that stop in order and start again lose no round.
+        // Shards that stop after SIGTERM and start again lose no round.
         for (Running shard : running) {
             shard.signal("TERM");
         }

@@ -103,7 +103,7 @@ final class TrainingTakeoverIT {
     }
 
     @Test
-    void takeoversDoNotChangeABitOfTheTrainedWeights() throws Exception {
+    void takeoversChangeNoBitOfTheTrainedWeights() throws Exception {
         Programs.requireLearners();
         Digits.run(sandbox, "digits.py", sandbox.path("digits.safetensors"));
         assertThat(weightsWithTakeovers()).isEqualTo(undisturbedWeights());

@@ -42,7 +42,7 @@ final class TuneIT {
     }
 
     @Test
-    void shardUsesTheTuningFileOfItsOption() throws Exception {
+    void shardUsesTheTuningFileThatItsOptionNames() throws Exception {
         Path file = sandbox.path("mine.json");
         new Tuning("", Map.of()).write(file);
 

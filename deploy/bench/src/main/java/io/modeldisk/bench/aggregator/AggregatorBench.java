@@ -27,8 +27,8 @@ public final class AggregatorBench {
     private AggregatorBench() {}
 
     /**
-     * Measures an aggregator, the same optimizer as a loop in C, and memcpy, in alternation. If the aggregator is not an
-     * optimizer, the loop is sgd.
+     * Measures an aggregator, a loop in C, and memcpy, in alternation. The loop is the same optimizer as the aggregator. If
+     * {@link CLoop} has no such loop, the loop is sgd.
      *
      * @param name the name of the aggregator in the report
      * @param bytes the size of the weights, a multiple of 256 KiB

@@ -19,8 +19,8 @@ import org.HdrHistogram.Histogram;
 
 /**
  * The client of the baseline, which moves data over a blocking socket without a protocol. Only the socket buffers limit the
- * number of requests in flight. The client cycles through memory buffers, at least as many as the queue depth of the load. Not
- * thread-safe.
+ * number of requests in flight. The client uses its buffers in turn. It has at least as many buffers as the queue depth of the
+ * load. Not thread-safe.
  */
 public final class BaselineClient implements Requester {
     private final SocketChannel channel;
@@ -59,7 +59,7 @@ public final class BaselineClient implements Requester {
     }
 
     /**
-     * Moves the data of a load. Returns the time in nanoseconds after which the receiver has all data.
+     * Moves the data of a load. Returns the time in nanoseconds until the receiver has all data.
      *
      * @param aggregates whether the server applies each received buffer to the model with sgd, while the buffer is in the
      *     processor's cache

@@ -13,12 +13,12 @@ import picocli.CommandLine.Option;
 /** The command {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     description = {
-        "Measures the throughput of an aggregator on one core, with 512 MiB of weights in blocks of 256 KiB, in turn "
-            + "with two functions of a C program (gcc -O3 -march=native -fno-math-errno): the same optimizer as a loop, or sgd, "
-            + "and memcpy.",
-        "With --device, measures the aggregator on a GPU instead, as a shard uses it, with blocks of 4 KiB to 1 MiB: folds in "
-            + "device memory, compared with copies within the device, and pushes through pinned host memory, compared with "
-            + "plain copies to the device."})
+        "Measures the throughput of an aggregator on one core, with 512 MiB of weights in blocks of 256 KiB. In turn, measures "
+            + "memcpy and a loop in a C program (gcc -O3 -march=native -fno-math-errno). The loop is the same optimizer as the "
+            + "aggregator, or sgd if the program has no such loop.",
+        "With --device, measures the aggregator on a GPU instead, with blocks of 4 KiB to 1 MiB. Folds in device memory are "
+            + "compared with copies within the device. Pushes through pinned host memory are compared with plain copies to "
+            + "the device."})
 final class BenchAggregatorCommand implements Callable<Integer> {
     private static final long BYTES = 512L << 20;
 

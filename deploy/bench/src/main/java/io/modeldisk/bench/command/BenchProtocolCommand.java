@@ -52,7 +52,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
 
     @Option(names = "--clients", paramLabel = "N", split = ",", showDefaultValue = Visibility.NEVER,
         description = "The numbers of clients, nodes or sessions. Default: 4,8,16,32,64 clients for fan-in, 4 nodes for mesh, "
-            + "256 sessions. In addition, an eighth of that number of sessions read nothing.")
+            + "256 sessions. For every eight sessions, one more session reads nothing.")
     private List<Integer> clients = List.of();
 
     @Option(names = "--queue-depths", paramLabel = "N", split = ",", defaultValue = "32",
@@ -83,7 +83,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private List<Durability> durabilities;
 
     @Option(names = "--duration", paramLabel = "TIME",
-        description = "The approximate duration of a measurement, and for latency of all measurements of a request size. The "
+        description = "The approximate duration of a measurement; for latency, of all measurements of one size together. The "
             + "warm-up of the measures with gRPC takes 32 times as long, at most 10 s. Default: 250ms, and 30s for sessions.")
     private Duration duration;
 
@@ -93,7 +93,7 @@ final class BenchProtocolCommand implements Callable<Integer> {
     private ByteSize modelSize;
 
     @Option(names = "--running", paramLabel = "modeldisk[+zk]://HOST:PORT/NAME",
-        description = "The address of a shard that is already running. With the aggregator assign, its weights are overwritten.")
+        description = "The address of a shard that is already running. If its aggregator is assign, its weights are lost.")
     private String running;
 
     @Option(names = "--baseline", paramLabel = "HOST:PORT",

@@ -25,14 +25,14 @@ import picocli.CommandLine.Option;
             + "waited, pushed and pulled.",
         "The models have the sizes (1 MB is 10^6 bytes) and computation times of Xue et al. 2018, table 1: AlexNet "
             + "(176.42 MB, 7.61 ms), Inception-v3 (92.90 MB, 68.32 ms), VGGNet-16 (512.32 MB, 30.92 ms), LSTM (35.93 "
-            + "MB, 33.33 ms), GRU (27.92 MB, 30.44 ms), FCN-5 (204.47 MB, 4.88 ms). ResNet-50 (102.21 MB) and LeNet-5 "
-            + "(1.72 MB) need a time."},
+            + "MB, 33.33 ms), GRU (27.92 MB, 30.44 ms), FCN-5 (204.47 MB, 4.88 ms). For ResNet-50 (102.21 "
+            + "MB) and LeNet-5 (1.72 MB), --model must contain the computation time."},
     footer = {"", "Examples:", "  modeldisk bench training --model LSTM --learners 2 --out lstm.json,lstm.png",
         "  modeldisk bench training --model GRU:10ms --link 250MB \\",
         "      --exchange direct,overlap,overlap:after-push"})
 final class BenchTrainingCommand implements Callable<Integer> {
     @Option(names = "--model", paramLabel = "NAME|BYTES[:TIME]", defaultValue = "LSTM",
-        description = "A model that the description of this command lists, or its size, such as 4MB:40ms. TIME is the "
+        description = "The name of a model in the list above, or the size of another model, such as 4MB:40ms. TIME is the "
             + "computation time of an iteration.")
     private String model;
 
@@ -73,7 +73,7 @@ final class BenchTrainingCommand implements Callable<Integer> {
 
     @Option(names = "--followers", paramLabel = "N[:wait]", split = ",", defaultValue = "0",
         description = "One or more numbers of followers: programs that wait for each version and read the weights once a second, "
-            + "as through `mount --read-only`. With :wait, they read nothing.")
+            + "as through `mount --read-only`. With :wait, such as 4:wait, the followers read nothing.")
     private List<String> followers;
 
     @Option(names = "--link", paramLabel = "BYTES",

@@ -32,7 +32,7 @@ public final class GrpcServer implements AutoCloseable {
     /**
      * Starts a server with the weights of {@link Pattern}.
      *
-     * @param modelBytes the size of the weights, a multiple of 4096, which are on the heap
+     * @param modelBytes the size of the weights, which are on the heap; a multiple of 4096
      * @throws IOException if the server cannot listen on the address
      */
     public static GrpcServer open(InetSocketAddress listen, long modelBytes) throws IOException {

@@ -7,7 +7,7 @@ package io.modeldisk.bench.load;
  * @param requestBytes the size of a request
  * @param queueDepth the maximum number of requests in flight, in each direction
  * @param requests the number of requests, in each direction
- * @param gradientBytes the size of the gradient; pushes use at least one buffer for each request in flight
+ * @param gradientBytes the size of the gradient; the gradient has at least one buffer for each request in flight
  */
 public record Load(Direction direction, int requestBytes, int queueDepth, long requests, long gradientBytes) {
     /** Creates a load whose gradient has one buffer for each request in flight. */

@@ -32,7 +32,7 @@ public final class Turns {
         Measured run(long requests) throws IOException;
     }
 
-    /** A measurement whose size the caller does not choose. */
+    /** A measurement that decides itself how many requests it sends. */
     @FunctionalInterface
     public interface Once<T> {
         /** Measures once. */
@@ -54,7 +54,7 @@ public final class Turns {
         return repeat(rounds, runs);
     }
 
-    /** Calls all variants in each round. Each round starts one variant later than the previous round. */
+    /** Calls all variants in each round. The first variant of a round is the second variant of the previous round. */
     public static <K, T> Map<K, List<T>> repeat(int rounds, Map<K, Once<T>> variants) throws IOException {
         List<K> names = List.copyOf(variants.keySet());
         Map<K, List<T>> found = new LinkedHashMap<>();

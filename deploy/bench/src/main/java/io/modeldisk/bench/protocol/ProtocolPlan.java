@@ -131,7 +131,7 @@ public record ProtocolPlan(
         return loads;
     }
 
-    /** The maximum number of bytes of the requests in flight of one session, and of the warm-up. */
+    /** The size of the memory that one session needs for its requests in flight, in any load and in the warm-up. */
     long bufferBytes() {
         long most = Math.max(4L * MIB, bufferBytes(Measure.LATENCY));
         for (Load load : loads()) {
@@ -140,7 +140,7 @@ public record ProtocolPlan(
         return most;
     }
 
-    /** The maximum size of one request of a measure, and of its warm-up. */
+    /** The size of the memory for the largest request of a measure and of its warm-up. */
     int bufferBytes(Measure measure) {
         return Math.max(64 * KIB, Collections.max(sizesOf(measure)) + LogicalBlock.BYTES);
     }

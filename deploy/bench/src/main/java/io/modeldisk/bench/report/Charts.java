@@ -27,7 +27,7 @@ public final class Charts {
     private static final double HEADROOM = 1.08;
     /** The part of the plot area that the curves use. The margin around them keeps the lowest number of the y axis visible. */
     private static final double PLOT_CONTENT = 0.98;
-    /** An axis is logarithmic if the largest figure is more than this multiple of the smallest figure. */
+    /** An axis is logarithmic if the largest figure is more than this many times as large as the smallest figure. */
     private static final double MANY_TIMES = 20;
     private static final Color[] COLOURS = {
         new Color(0x1F77B4), new Color(0xD95F02), new Color(0x1B9E77), new Color(0x7570B3), new Color(0x8A8F98)};
@@ -73,7 +73,7 @@ public final class Charts {
         return charts;
     }
 
-    /** Returns the value of a key. The name of the key follows a number, because the number alone would not be clear. */
+    /** Returns the value of a key. If the value is a number, the name of the key follows it, as in {@code 64 clients}. */
     private static String labelled(String key, Table.Row row) {
         String value = row.key(key);
         return Character.isDigit(value.charAt(0)) ? value + " " + key : value;

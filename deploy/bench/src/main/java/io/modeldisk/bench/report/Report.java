@@ -92,7 +92,7 @@ public final class Report {
     /**
      * Checks the name of a file for {@link #write} before the benchmark starts.
      *
-     * @throws IllegalArgumentException if the name has another ending, or the directory does not exist
+     * @throws IllegalArgumentException if the name does not end in .json, .svg or .png, or if the directory does not exist
      */
     public static void check(String option, Path file) {
         Arguments.require(List.of("json", "svg", "png").contains(ending(file)),

@@ -34,7 +34,7 @@ public enum Unit {
         return label;
     }
 
-    /** Formats the median, such as {@code 3.52}, or for a ratio median, minimum and maximum, such as {@code 0.94 (0.91-0.97)}. */
+    /** Formats the median, such as {@code 3.52}. A ratio also shows the minimum and the maximum: {@code 0.94 (0.91-0.97)}. */
     public String format(Samples samples) {
         return this == RATIO
             ? format(samples.median()) + " (" + format(samples.min()) + "-" + format(samples.max()) + ")"

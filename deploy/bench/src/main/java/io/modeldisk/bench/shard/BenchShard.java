@@ -150,8 +150,8 @@ public final class BenchShard implements AutoCloseable {
     }
 
     /**
-     * Returns whether the weights stay those of {@link Pattern}: the benchmark started the shard, and its aggregator does not
-     * change weights if the gradients are zero.
+     * Returns whether the weights stay those of {@link Pattern}. This is true if the benchmark started the shard, and gradients
+     * of zero do not change the weights.
      */
     public boolean knowsWeights() {
         if (!isOwn()) {

@@ -13,7 +13,7 @@ public enum Durability {
     /** All acknowledged pushes survive the end of a shard, in a second process. */
     REPLICA;
 
-    /** Returns the label of a measurement with this durability: only the name for {@link #MEMORY}. */
+    /** Returns the label of a measurement with this durability. With {@link #MEMORY}, the label is the name alone. */
     public String label(String name) {
         return this == MEMORY ? name : name + ", " + this;
     }

@@ -79,7 +79,7 @@ public final class Curves {
             if (!point.path(SECONDS).isNumber()
                 || !point.path(ACCURACY).isNumber() && !point.path(THROUGHPUT).isNumber()) {
                 throw new IOException(
-                    where + "needs the numbers " + SECONDS + ", and " + ACCURACY + " or " + THROUGHPUT);
+                    where + "must have the number " + SECONDS + ", and the number " + ACCURACY + " or " + THROUGHPUT);
             }
         }
         if (points.isEmpty()) {

@@ -86,8 +86,8 @@ public final class Timeline {
     }
 
     /**
-     * Returns a chart of the last iterations of the first learner. It also shows the phases of the other learners during this
-     * time.
+     * Returns a chart of the last iterations of the first learner. The chart also shows the phases of the other learners during
+     * this time.
      */
     public XYChart chart() {
         List<Span> computations = learners.getFirst().computations();

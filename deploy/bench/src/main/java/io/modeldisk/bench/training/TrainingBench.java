@@ -239,7 +239,7 @@ public final class TrainingBench {
         return timeline.chart();
     }
 
-    /** Returns the mean times of an iteration of all learners, in milliseconds. */
+    /** Returns the times of an iteration in milliseconds, as means over all iterations of all learners. */
     private Map<String, Double> times(
         Variant variant, List<EmulatedLearner> learners, List<EmulatedLearner.Times> measured) {
         List<Phases> phases = learners.stream()

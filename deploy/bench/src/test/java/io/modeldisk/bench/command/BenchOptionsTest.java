@@ -40,7 +40,7 @@ final class BenchOptionsTest {
     }
 
     @Test
-    void sizesAcceptListsWithUnitsAndReplaceTheDefaultsOfAllMeasures() throws IOException {
+    void optionSizesAcceptsUnitsAndReplacesTheDefaultsOfAllMeasures() throws IOException {
         ProtocolPlan plan = protocol("--sizes", "4k,256KiB,8m");
 
         assertThat(plan.sizesOf(Measure.THROUGHPUT)).containsExactly(4096, 262_144, 8_388_608);

@@ -36,7 +36,7 @@ final class TurnsTest {
     }
 
     @Test
-    void slowVariantSendsTheLeastNumberOfRequestsInEachMeasurement() throws IOException {
+    void slowVariantSendsOnlyTheMinimumNumberOfRequestsInEachMeasurement() throws IOException {
         variant("slow", 5 * RUN_NS);
 
         assertThat(new Turns(3, RUN_MS).measure(8, variants).get("slow")).extracting(Measured::requests)
@@ -44,7 +44,7 @@ final class TurnsTest {
     }
 
     @Test
-    void everyRoundStartsOneVariantLaterThanThePreviousRound() throws IOException {
+    void everyRoundStartsWithTheSecondVariantOfThePreviousRound() throws IOException {
         variant("a", RUN_NS);
         variant("b", RUN_NS);
         new Turns(3, RUN_MS).measure(1, variants);

@@ -72,7 +72,7 @@ final class TraceTest {
 
     @ParameterizedTest
     @CsvSource({"hello,'line 1: the line is not JSON'",
-        "'{\"seconds\": 1}','line 1: the line needs the numbers seconds, and accuracy or gigabytesPerSecond'",
+        "'{\"seconds\": 1}','line 1: the line must have the number seconds, and the number accuracy or gigabytesPerSecond'",
         "'','is empty, but must contain lines of JSON'"})
     void malformedOrEmptyFileIsRefused(String text, String words) throws IOException {
         Path file = file("learner-1.jsonl", text);

@@ -34,13 +34,13 @@ final class TunerTest {
     }
 
     @Test
-    void eagerThresholdIsTheLastSizeBeforeAPushIsFasterWithFetchedData() {
+    void eagerThresholdIsTheLargestSizeUpToWhichSendingIsNotSlowerThanFetching() {
         assertThat(Tuner.threshold(ratios(8192, 1, 16384, 1.3))).isEqualTo(8192);
         assertThat(Tuner.threshold(ratios(8192, 1.3, 16384, 0.5))).isEqualTo(4096);
     }
 
     @Test
-    void eagerThresholdIsZeroIfTheSmallestPushIsFasterWithFetchedData() {
+    void eagerThresholdIsZeroIfSendingTheSmallestPushIsSlowerThanFetchingIt() {
         assertThat(Tuner.threshold(ratios(2048, 1.5, 8192, 0.5))).isZero();
     }
 }

@@ -79,8 +79,8 @@ public final class ServeCoordination {
     }
 
     /**
-     * Returns the address under which other processes find all shards of a model: at the coordinator, or without one at the
-     * addresses in --peers. Null if there is no coordinator, and --peers does not contain all shards.
+     * Returns the address under which other processes find all shards of a model. The address contains the coordinator, or if
+     * there is none, the addresses in --peers. Returns null if there is no coordinator and --peers does not contain all shards.
      */
     public String modelAddress(String model, List<String> peers, int shards) {
         if (isUsed()) {

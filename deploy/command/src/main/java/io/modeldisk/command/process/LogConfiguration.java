@@ -43,7 +43,7 @@ public final class LogConfiguration extends AbstractConfiguration {
      */
     public static void install() {
         LogConfiguration configuration = new LogConfiguration();
-        // At level error of Log4j's own messages, Log4j prints a stack trace if this machine has no name in the DNS.
+        // If Log4j reported its own errors, it would print a stack trace on a machine that has no name in the DNS.
         new StatusConfiguration().withStatus(Level.FATAL).initialize();
         LoggerContext context = Configurator.initialize(configuration);
         if (context.getConfiguration() != configuration) {

@@ -86,7 +86,7 @@ public final class ServiceNotices implements AutoCloseable {
         announced = new Announced(status, work);
     }
 
-    /** Replaces the work that the service manager watches, and keeps the ready line; null for no work. */
+    /** Replaces the work that the service manager watches; null for no work. The ready line stays the same. */
     public void work(Work work) {
         Announced before = announced;
         if (before != null) {
@@ -112,7 +112,7 @@ public final class ServiceNotices implements AutoCloseable {
                 send("WATCHDOG=1", "STATUS=" + now.line() + progress);
             }
         } catch (IOException | RuntimeException e) {
-            // If this work was replaced during the check, its failure does not concern the new work.
+            // If another thread has replaced the work during the check, the failure of the check does not concern the new work.
             if (announced != now) {
                 return;
             }

@@ -14,7 +14,7 @@ public final class Removed {
     private static final String FIXED = "it has no replacement, because the value is now fixed";
     private static final String TUNING = "the file of --tuning sets it; `modeldisk tune` writes this file";
 
-    /** The replacement of each command, such as {@code bench.micro}, and option, such as {@code bench.protocol.pairs}. */
+    /** The replacement of each removed command, such as {@code bench.micro}, or option, such as {@code bench.protocol.pairs}. */
     private static final Map<String, String> REPLACEMENTS = Map.ofEntries(
         Map.entry("top",
             "`watch modeldisk status ADDRESS` shows the state of a model, and the page of `serve --admin` and "

@@ -121,7 +121,7 @@ public final class Settings implements IDefaultValueProvider {
         } catch (NoSuchFileException e) {
             return null;
         } catch (IOException e) {
-            // The command reads the file later, and the message of its failure contains the reason.
+            // The command reads this file later. If it cannot read the file, its message contains the reason.
             return credential.toString();
         }
     }
