@@ -21,7 +21,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
-/** Sessions of users with one right each, under every name of a job, at every process of a shard of model {@code m}. */
+/**
+ * Sessions of users that have only one right each. They log in to every process of a shard of model {@code m}, under each
+ * initiator name that a job uses: the names of the learners, of an observer and of the primaries.
+ */
 final class Strangers implements AutoCloseable {
     /** The initiator name that only user {@code learner} may use. */
     static final String LEARNER = "iqn.2026-11.io.modeldisk.learner:learner";

@@ -25,8 +25,8 @@ import java.util.Arrays;
  * <p>A piece of a push consists of whole blocks. The shard relates a pull of a block to the last round in which the learner has
  * pushed the whole block. A pull of a block that is only partly pushed would thus return the weights of the previous round.
  *
- * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. A job without a copy
- * skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
+ * <p>The pull is stopped when a step of the push or of the pull fails, and when the exchange is cancelled. An exchange that does
+ * not copy the pulled weights skips COPYING. Not thread-safe: {@link BackgroundExchange} calls this class under its lock.
  */
 final class ExchangeProgress {
     /** The states of the push. */

@@ -111,8 +111,8 @@ public interface MountedFile {
     /**
      * Opens a file that is not memory. The default implementation is for files without {@link Trait#CONSTANT_WHILE_OPEN}.
      *
-     * @param instance the number of the inode. All handles of an open inode have the same content. 0 if the binding does not
-     *     number inodes
+     * @param instance the number of the instance, see {@link Nodes}. All its handles have the same content. 0 if the binding does
+     *     not number instances
      * @param sinceNs the time at which the process began to wait, measured by the clock of the mount
      */
     default FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)

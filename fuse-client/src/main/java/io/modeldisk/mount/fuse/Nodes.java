@@ -6,8 +6,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The node numbers of the files and directories of a mount. For files that are constant while they are open, the upper bits of a
- * node number contain the number of the inode. Immutable.
+ * The node numbers of the files and directories of a mount. Each lookup of a file that is constant while it is open returns a new
+ * instance: an inode whose node number has the number of the instance in its upper bits. Immutable.
  */
 public final class Nodes {
     /** The node number of the root directory. */
@@ -19,7 +19,7 @@ public final class Nodes {
     /** A name in a directory. */
     public record Entry(String name, long node) {}
 
-    /** The number of lower bits of a node number that identify the file. The upper bits contain the number of the inode. */
+    /** The number of lower bits of a node number that identify the file. The upper bits contain the number of the instance. */
     public static final int BITS = 24;
 
     private record Directory(String name, List<Entry> entries, Map<String, Entry> byName) {
@@ -95,17 +95,17 @@ public final class Nodes {
         return entry == null ? 0 : entry.node();
     }
 
-    /** Adds the number of an inode to a node number. */
+    /** Adds the number of an instance to a node number. */
     public static long withInstance(long node, long instance) {
         return instance << BITS | node;
     }
 
-    /** Returns the number of the inode in a node number; 0 if there is none. */
+    /** Returns the number of the instance in a node number; 0 if there is none. */
     static long instance(long node) {
         return node >>> BITS;
     }
 
-    /** Removes the number of the inode from a node number. */
+    /** Removes the number of the instance from a node number. */
     public static long withoutInstance(long node) {
         return node & (1L << BITS) - 1;
     }

@@ -164,7 +164,7 @@ class MappedExchangeTest extends ExchangeFixture<BufferedExchange> {
     }
 
     @Test
-    void bytesThatAreStoredInAGradientWithoutALearnerAreNotPushed() throws IOException {
+    void bytesStoredInAGradientWhileThereIsNoLearnerAreNotPushed() throws IOException {
         open("sync", "fail");
         exchange.prepare(true, Cancellation.NONE);
         exchange.abandon();

@@ -93,7 +93,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void bspGradientContinuesIfTheShardThatForgotTheLearnerHadNoPartOfIt() throws IOException {
+    void bspGradientCanStillBePushedIfTheShardThatForgotTheLearnerHadNoPartOfIt() throws IOException {
         serveBsp();
         shards.forget(1);
         await("the learner can push again", this::pushes);

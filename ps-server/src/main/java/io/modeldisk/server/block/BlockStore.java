@@ -255,8 +255,10 @@ public final class BlockStore implements ShardBlocks, AutoCloseable {
     }
 
     /**
-     * Pins the data of a read from {@code dataOffset} to the end of the block or of the read, whichever is first. If no permit is
-     * free, copies the data to the scratch memory of the task. For a 16-bit type, converts as much data as fits into that memory.
+     * Sets {@code pin} to the data of a read from {@code dataOffset} on. For float32, the data ends at the end of the block at
+     * the latest; the method pins the block's slot, or if all permits for pins are in use, copies the data to the scratch memory
+     * of the task. For a 16-bit type, the method converts the weights into the scratch memory. A copy or a conversion ends when
+     * the scratch memory is full.
      */
     public void pin(IoTask task, int dataOffset, Pin pin) {
         if (task.valueType() != ValueType.FLOAT32) {

@@ -56,7 +56,8 @@ final class DevicePipeline implements Runnable {
                     pause = FIRST_PAUSE_NS;
                 } else {
                     boolean idle = begunGroups == doneGroups;
-                    // The thread has just polled the device, so it knows the device's progress during a stop of the process.
+                    // The time is checked only after a poll of the device. Otherwise, after a stop of the process (SIGSTOP), a
+                    // device that has made progress meanwhile would seem to have made none.
                     checkTime(idle);
                     open = queue.awaitWork(begun, begunGroups - doneGroups < groups.length, idle ? 0 : pause);
                     pause = Math.min(2 * pause, LONGEST_PAUSE_NS);

@@ -109,8 +109,8 @@ public final class KeepRoundCommand {
         }
 
         /**
-         * Combines the answers of this shard and of the next shard into one answer. The result of this answer is the one of the
-         * two results with the higher {@code ordinal()}.
+         * Combines this answer with the answer of the next shard. The combined answer has the result that is later in the order
+         * of {@link Result}.
          */
         public Answer and(Answer other) {
             return new Answer(result.compareTo(other.result) >= 0 ? result : other.result,

@@ -41,7 +41,7 @@ final class Dispatcher {
     private final boolean mapsFiles;
     private final PollNotifier polls;
     private final Runnable flush;
-    /** The number of the inode that the last lookup of a {@link Trait#CONSTANT_WHILE_OPEN} file has returned. */
+    /** The number of the instance that the last lookup of a {@link Trait#CONSTANT_WHILE_OPEN} file has returned. */
     private final AtomicLong instances = new AtomicLong();
     /** The pool to which the slots of started requests return. Set before the first request. */
     private SlotPool slots;

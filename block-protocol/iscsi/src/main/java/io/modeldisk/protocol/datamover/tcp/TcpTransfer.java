@@ -13,7 +13,7 @@ final class TcpTransfer {
      */
     private static final int SLOT_BITS = 12;
     private static final int GENERATION_MASK = 0x7FFFF;
-    /** The number of newest transfers of a slot. A late Data-Out PDU may have the tag of one of them, but no older tag. */
+    /** A tag is valid if it belongs to one of this many newest transfers of its slot; so a late Data-Out PDU is recognized. */
     private static final int VALID_GENERATIONS = (GENERATION_MASK + 1) / 2;
 
     DataTransfer transfer;
