@@ -178,7 +178,8 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
     private void trouble(Exception failure) {
         String text = CoordinatorClient.isAway(failure) ? "it does not answer" : failure.getMessage();
         if (!text.equals(lastTrouble) && state() != RoleState.CLOSED) {
-            LOG.warn("the coordinator {} did not accept a request about {}; this process tries again: {}", client.servers(),
+            LOG.warn("the coordinator {} did not accept a request about {}; this process tries again: {}",
+                client.servers(),
                 place, text);
             lastTrouble = text;
         }

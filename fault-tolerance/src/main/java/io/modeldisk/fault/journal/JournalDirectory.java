@@ -64,7 +64,8 @@ public final class JournalDirectory implements AutoCloseable {
             if (clock.nanoTime() - endNs >= 0) {
                 throw new IOException("another process uses the journal " + path + (wait.isZero()
                     ? "; a shard may be started only once"
-                    : ", even after a wait of " + wait.toSeconds() + " s; if it is a former primary that is paused, end it"));
+                    : ", even after a wait of " + wait.toSeconds()
+                        + " s; if it is a former primary that is paused, end it"));
             }
             if (!reported) {
                 LOG.warn(

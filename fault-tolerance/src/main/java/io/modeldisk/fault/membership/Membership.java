@@ -468,8 +468,9 @@ public class Membership<K, M extends Member<K>> {
             switch (change.kind()) {
                 case JOINED -> {
                     if (members.containsKey(change.key()) || change.place() > inOrder.size()) {
-                        throw new IllegalArgumentException("learner " + change.key() + " has already joined, or its place "
-                            + change.place() + " is too high for a job with " + inOrder.size() + " learners");
+                        throw new IllegalArgumentException(
+                            "learner " + change.key() + " has already joined, or its place "
+                                + change.place() + " is too high for a job with " + inOrder.size() + " learners");
                     }
                     fixPartitions(change.openedRound());
                     M member = newMember.apply(change.key());

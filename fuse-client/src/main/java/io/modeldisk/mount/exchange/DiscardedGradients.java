@@ -72,7 +72,8 @@ record DiscardedGradients(RemoteModel model, OnRollback onRollback, ExchangeCoun
 
     private void endPush() throws ErrnoException {
         if (!background.end(0)) {
-            throw new ErrnoException(Errno.EBUSY, "the push of the gradient could not be stopped yet; drop the gradient again");
+            throw new ErrnoException(Errno.EBUSY,
+                "the push of the gradient could not be stopped yet; drop the gradient again");
         }
     }
 

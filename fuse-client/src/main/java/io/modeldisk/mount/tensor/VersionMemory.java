@@ -42,9 +42,10 @@ public final class VersionMemory {
     DataMemory allocate(String file, long bytes) throws IOException {
         synchronized (this) {
             if (usedBytes + bytes > limitBytes) {
-                throw new ErrnoException(Errno.EMFILE, file + " needs " + ByteSize.format(bytes) + ", but the versions of"
-                    + " open files already use " + ByteSize.format(usedBytes) + ", and the limit is "
-                    + ByteSize.format(limitBytes) + ": close files that are not in use");
+                throw new ErrnoException(Errno.EMFILE,
+                    file + " needs " + ByteSize.format(bytes) + ", but the versions of"
+                        + " open files already use " + ByteSize.format(usedBytes) + ", and the limit is "
+                        + ByteSize.format(limitBytes) + ": close files that are not in use");
             }
             usedBytes += bytes;
         }

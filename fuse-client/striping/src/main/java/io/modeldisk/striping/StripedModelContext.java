@@ -118,8 +118,10 @@ public final class StripedModelContext {
         Arguments.require(learner.matches(LABEL_FORM),
             "learner '" + learner
                 + "' must be 1 to 48 letters, digits, dots, colons or hyphens, without a dot at the end");
-        Arguments.require(waitTimeout.isPositive(), "waitTimeout=" + DurationText.format(waitTimeout) + " must be longer than 0s");
-        Arguments.require(!reconnectTimeout.isNegative(), "reconnectTimeout=" + reconnectTimeout + " must not be negative");
+        Arguments.require(waitTimeout.isPositive(),
+            "waitTimeout=" + DurationText.format(waitTimeout) + " must be longer than 0s");
+        Arguments.require(!reconnectTimeout.isNegative(),
+            "reconnectTimeout=" + reconnectTimeout + " must not be negative");
         return this;
     }
 

@@ -385,6 +385,7 @@ class CudaBlocksTest {
 
     @Test
     void deviceThatDoesNotCompleteItsWorkIsLost() {
+        Emulator.assumeEmulated();
         assertThatThrownBy(() -> foldWhileTheProcessIsStopped(() -> {})).isInstanceOf(DeviceException.class)
             .hasMessageContaining("did not complete its work within 10 s").hasNoSuppressedExceptions();
     }

@@ -30,7 +30,8 @@ public final class ServeReplicas {
         Arguments.require(replicas >= 2, "--replicas=" + replicas
             + " must be at least 2: the primary and a backup; without backups, give another --durability");
         Duration limit = timeout == null ? session : timeout;
-        Arguments.require(limit.isPositive(), "--replica-timeout=" + DurationText.format(limit) + " must be longer than 0s");
+        Arguments.require(limit.isPositive(),
+            "--replica-timeout=" + DurationText.format(limit) + " must be longer than 0s");
         Arguments.require(secrets == null || secrets.ofPrimary() != null,
             "the file of --secrets has no line 'replica NAME SECRET', with which the "
                 + "primary of a shard logs in to its backups; add the same line for all processes of the shard");

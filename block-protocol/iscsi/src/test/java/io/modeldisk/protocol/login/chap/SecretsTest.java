@@ -132,17 +132,17 @@ class SecretsTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = '|', textBlock = """
-        peer learner anotherLongSecret     | line 5: the file has another line for the peer 'learner'    | remove one of them
-        self other anotherLongSecret       | line 5: the file has another line 'self'                    | remove one of them
-        peer other theShardsOwnSecret1     | : 'self' has the same secret as a peer                      | ... for each direction
-        replica other theShardsOwnSecret1  | : 'self' has the same secret as a peer                      | ... for each direction
-        peer other aVeryLongSecretOfIts may=status | line 5: the peer 'other' has the same secret as the peer 'learner' | ... for each peer
-        replica other aVeryLongSecretOfIts | line 5: the peer 'other' has the same secret as the peer 'learner' | ... for each peer
-        status other aVeryLongSecretOfIts  | line 5: the peer 'other' has the same secret as the peer 'learner' | ... for each peer
+        peer learner anotherLongSecret             | line 5: the file has another line for the peer 'learner' | remove one of them
+        self other anotherLongSecret               | line 5: the file has another line 'self'                 | remove one of them
+        peer other theShardsOwnSecret1             | : 'self' has the same secret as a peer                   | for each direction
+        replica other theShardsOwnSecret1          | : 'self' has the same secret as a peer                   | for each direction
+        peer other aVeryLongSecretOfIts may=status | : the peer 'other' has the same secret as the peer 'learner' | for each peer
+        replica other aVeryLongSecretOfIts         | : the peer 'other' has the same secret as the peer 'learner' | for each peer
+        status other aVeryLongSecretOfIts          | : the peer 'other' has the same secret as the peer 'learner' | for each peer
         """)
     void lineWithTheNameOrSecretOfAnotherLineIsRefused(String line, String message, String advice) {
         assertThatThrownBy(() -> ChapSecrets.parse(LINES + line, "test")).hasMessageContaining(message)
-            .hasMessageEndingWith("; " + advice.replace("...", "choose a different secret"));
+            .hasMessageEndingWith("; " + advice.replaceFirst("^for", "choose a different secret for"));
     }
 
     @Test
