@@ -42,7 +42,7 @@ class LearningRateTest extends CheckpointFixture {
         return cdb;
     }
 
-    private static void train(List<ShardModel> shards, int from, int to) throws Exception {
+    private void train(List<ShardModel> shards, int from, int to) throws Exception {
         for (int round = from; round <= to; round++) {
             pushAll(shards, round, (float) Math.sin(round));
         }
