@@ -41,7 +41,7 @@ final class CoordinatorCommand implements Callable<Integer> {
             + "every process that reaches the coordinator can read them. The file must be readable only by its owner.")
     private Path secrets;
 
-    @Option(names = "--insecure",
+    @Option(names = "--insecure", fallbackValue = "true",
         description = "Let every process that reaches the coordinator change the znodes, also from other machines. If neither "
             + "--insecure nor --secrets is given, the coordinator can listen only on a loopback address.")
     private boolean insecure;

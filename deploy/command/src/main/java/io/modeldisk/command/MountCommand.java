@@ -83,7 +83,7 @@ final class MountCommand implements Callable<Integer> {
         description = "The directory to mount on. It must exist.")
     private Path directory;
 
-    @Option(names = "--read-only",
+    @Option(names = "--read-only", fallbackValue = "true",
         description = "Follow the model without joining: no round waits for this mount, and its files cannot be changed "
             + "(EROFS). Reads go to the shards at once, as with --exchange direct.")
     private boolean readOnly;
@@ -157,14 +157,15 @@ final class MountCommand implements Callable<Integer> {
     @Mixin
     private AdminOptions admin;
 
-    @Option(names = "--restartable",
+    @Option(names = "--restartable", fallbackValue = "true",
         description = "The mount outlives its process: at SIGTERM, the process leaves the directory, its open files and the "
             + "learner to the next process that the service manager starts (systemd: FileDescriptorStoreMax=64). Learners see "
             + "a pause. To stop, unmount the directory first. Needs --foreground, --binding kernel, and a service manager that "
             + "sets NOTIFY_SOCKET.")
     private boolean restartable;
 
-    @Option(names = "--foreground", description = "Stay in the foreground until the directory is unmounted.")
+    @Option(names = "--foreground", fallbackValue = "true",
+        description = "Stay in the foreground until the directory is unmounted.")
     private boolean foreground;
 
     @Option(names = "--log", paramLabel = "FILE",

@@ -149,7 +149,7 @@ final class ServeCommand implements Callable<Integer> {
             + "default learn,status. The file must be readable only by its owner.")
     private Path secrets;
 
-    @Option(names = "--insecure",
+    @Option(names = "--insecure", fallbackValue = "true",
         description = "Admit every initiator that can reach the shard, also from other machines. If neither --insecure "
             + "nor --secrets is given, the shard can listen only on a loopback address.")
     private boolean insecure;

@@ -45,7 +45,8 @@ final class StatusCommand implements Callable<Integer> {
         description = ModelLocators.DESCRIPTION + " Or the directory of a mount.")
     private String address;
 
-    @Option(names = "--json", description = "Print the status of the shards, or the mount's status.json, as JSON.")
+    @Option(names = "--json", fallbackValue = "true",
+        description = "Print the status of the shards, or the mount's status.json, as JSON.")
     private boolean json;
 
     @Mixin

@@ -6,11 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
+import picocli.CommandLine.Model.OptionSpec;
 
 final class OptionsTest {
     /** Runs a command with wrong arguments, and returns its error output. */
@@ -34,6 +36,17 @@ final class OptionsTest {
     void errorForAMalformedDurationNamesTheOptionAndGivesExamples() throws IOException {
         assertThat(refusal("serve --model m --lease soon"))
             .contains("--lease", "'soon' is not a duration; write it like 5s, 200ms, 2min");
+    }
+
+    /** Without a fallback value, picocli sets a flag to the opposite of its default, which can come from the settings. */
+    @Test
+    void flagThatIsSetInTheSettingsAndOnTheCommandLineIsSet() throws IOException {
+        List<OptionSpec> flags = Main.commandLine().getSubcommands().values().stream()
+            .flatMap(command -> command.getCommandSpec().options().stream())
+            .filter(option -> option.type() == boolean.class && !option.usageHelp() && !option.versionHelp()).toList();
+        assertThat(flags).extracting(OptionSpec::longestName).contains("--read-only", "--insecure", "--json",
+            "--foreground");
+        assertThat(flags).allSatisfy(flag -> assertThat(flag.fallbackValue()).as(flag.longestName()).isEqualTo("true"));
     }
 
     @Test

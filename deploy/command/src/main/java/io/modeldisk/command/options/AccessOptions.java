@@ -19,7 +19,7 @@ public final class AccessOptions {
         description = "The permissions of the files, 0400 to 0666. The last digit has an effect only with --allow-other.")
     private int mode;
 
-    @Option(names = "--allow-other",
+    @Option(names = "--allow-other", fallbackValue = "true",
         description = "Also admit users who are neither the owner nor in the group, with the permissions of --mode. If the "
             + "mounting user is not root, /etc/fuse.conf must have the line user_allow_other.")
     private boolean allowOther;
