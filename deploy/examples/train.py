@@ -208,7 +208,8 @@ def train_diloco(options):
     for exchange, result in (("sync", sync), ("overlap", overlap)):
         ratio, saved, most = result.loss / plain.loss, plain.moved / result.moved, MOST_LOSS[exchange]
         laws.append((f"With {exchange}, DiLoCo moves 1/{saved:.1f} of the bytes, at most 1/{saving:g}", saved >= saving))
-        losses.append((f"With {exchange}, its loss is {ratio:.3f} of that of data parallelism, at most {most}", ratio <= most))
+        law = f"With {exchange}, its loss is {ratio:.3f} times the loss of data parallelism, at most {most}"
+        losses.append((law, ratio <= most))
     return judge(options, losses, laws)
 
 

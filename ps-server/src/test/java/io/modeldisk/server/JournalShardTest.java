@@ -54,7 +54,7 @@ class JournalShardTest extends CheckpointFixture {
         folder = copy;
     }
 
-    /** Lets the shards take steps while time passes, until the condition is true. */
+    /** Runs steps of the shards while time passes, until the condition is true. */
     private void awaitSteps(String message, List<ShardModel> shards, BooleanSupplier condition) {
         await(message, () -> {
             clock.advance(TICK);
@@ -78,7 +78,7 @@ class JournalShardTest extends CheckpointFixture {
         }
     }
 
-    /** A push of a shard with a journal is parked until its records are durable. */
+    /** A push to a shard with a journal is parked until the records of the push are durable. */
     @Override
     protected void write(LogicalUnit unit, FakeTask push) throws Exception {
         RecordedShard.write(unit, push);

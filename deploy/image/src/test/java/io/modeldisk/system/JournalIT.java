@@ -26,8 +26,8 @@ final class JournalIT {
     private static final int ROUNDS = 40;
 
     /**
-     * A learner. All values of a gradient are the round number. With bsp, the learner checks the weights before each push. It
-     * prints the number of each completed round.
+     * The program of a learner. All values of a gradient are the round number. With bsp, the learner checks the weights before
+     * each push. It prints the number of each completed round.
      */
     private static final String TRAIN = """
         import os, sys

@@ -132,7 +132,7 @@ final class ReplicaIT {
         }
     }
 
-    /** Lets the learners exit after the same round, and compares all weights with those of a run without faults. */
+    /** Makes the learners exit after the same round, and compares all weights with the weights of a run without faults. */
     private void assertFinalWeights() throws Exception {
         long last = learners.stream().mapToLong(ReplicaIT::rounds).max().orElseThrow() + 20;
         Path stop = sandbox.file("stop.new", Long.toString(last));

@@ -47,7 +47,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     }
 
     /**
-     * Lets all shards of this test use an emulated GPU. Skips the test if the emulation is not possible on this machine. With
+     * Makes all shards of this test use an emulated GPU. Skips the test if the emulation is not possible on this machine. With
      * {@code -Dsystem.device=true}, every test uses the emulated GPU.
      */
     void useDevice() throws Exception {

@@ -7,9 +7,9 @@ import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
 
 /**
- * The time for which the ephemeral znode of this process certainly exists. ZooKeeper does not remove the znode before the session
- * time-out has passed since the last request that it received in the session. The lease is shorter: it ends when four fifths of
- * the time-out have passed since this process sent the last request that was answered. Thread-safe.
+ * A period in which the ephemeral znode of this process certainly exists. ZooKeeper keeps the znode for the session time-out
+ * after the last request of the session. The lease is shorter: it ends four fifths of the time-out after this process has sent
+ * the last request that was answered. Thread-safe.
  */
 final class SessionLease {
     /**

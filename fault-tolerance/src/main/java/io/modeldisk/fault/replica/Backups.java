@@ -47,7 +47,7 @@ public final class Backups implements AutoCloseable {
         this.sink = new BackupSink(new Losses(), clock);
     }
 
-    /** The sink that must be added to the record log. */
+    /** Returns the sink that sends the records of a log to the backups. The caller must add this sink to the log. */
     public RecordSink recordSink() {
         return sink;
     }

@@ -14,10 +14,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Lets processes access files whose content is memory of this process. If possible, the kernel accesses the memory directly,
- * without requests to this process (FUSE passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise such a file is a symbolic link to
- * /proc/PID/fd/FD, the descriptor of the memory in this process, which processes of the same user and the same PID namespace can
- * open. Thread-safe.
+ * Provides files whose content is memory of this process. If possible, the kernel accesses the memory directly, without requests
+ * to this process (FUSE passthrough, Linux 6.9, CAP_SYS_ADMIN). Otherwise such a file is a symbolic link to /proc/PID/fd/FD, the
+ * descriptor of the memory in this process, which processes of the same user and the same PID namespace can open. Thread-safe.
  */
 public final class MemoryFiles {
     private static final long BACKING_OPEN = 0x4010E501L;

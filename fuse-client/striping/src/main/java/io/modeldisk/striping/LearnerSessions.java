@@ -122,7 +122,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         agree(0);
         skipsRounds = false;
         for (int i = 0; i < shards.size(); i++) {
-            // A doubt about the pushes of an earlier learner of this mount does not concern this learner, and is discarded.
+            // A doubt about the pushes of an earlier learner of this mount is discarded, because it does not concern the learner
+            // that joins.
             ledger.takeDoubt(i);
         }
         joined = true;

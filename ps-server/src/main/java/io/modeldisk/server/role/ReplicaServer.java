@@ -93,7 +93,7 @@ public final class ReplicaServer {
      * Creates a process without a role.
      *
      * @param contexts creates configurations with {@link ServerContext#backups}
-     * @param advertised maps the address at which the process listens to the address for mounts and other processes
+     * @param advertised returns the address for mounts and other processes; its argument is the address of the listening socket
      * @param maxBackups the maximum number of backups of a primary
      * @param ready the action after each change between primary and backup
      * @param observer receives each server that this process opens

@@ -420,7 +420,7 @@ class RecordLogTest {
     void failureOfTheThreadIsReportedBeforeAnyTaskIsRefused() throws Exception {
         log.close();
         BlockingQueue<String> events = new LinkedBlockingQueue<>();
-        // The thread catches the exceptions of begin and finish, but not that of name.
+        // The thread catches exceptions that begin and finish throw, but not an exception that name throws.
         RecordSink broken = new RecordSink() {
             @Override
             public void begin(RecordBatch batch) throws IOException {

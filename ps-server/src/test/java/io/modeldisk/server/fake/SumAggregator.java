@@ -12,7 +12,10 @@ public class SumAggregator implements Aggregator {
     private volatile Runnable failure;
     private boolean closed;
 
-    /** Lets {@code calls} more calls succeed. The next call runs {@code thrower}, which throws an exception or an error. */
+    /**
+     * Makes the next {@code calls} calls succeed. The call after them runs {@code thrower}, which throws an exception or an
+     * error.
+     */
     public void failAfter(int calls, Runnable thrower) {
         failure = thrower;
         callsBeforeFailure.set(calls);

@@ -10,9 +10,10 @@ import java.nio.ByteBuffer;
  * count as pushed without a gradient. Like PUSH, the command counts once even if it is sent again, and waits if its round is not
  * open yet.
  *
- * <p>The CDB is that of PUSH ({@link RoundCdb}) with the operation code CBh. Bit 0 of byte 1 is NON_FINITE instead of FINITE: the
- * initiator withholds the gradient because of a NaN or an infinity. An initiator sets the bit in exactly one command for each
- * such gradient, so the shard counts each gradient once. A command with this bit and 0 logical blocks only increases this count.
+ * <p>The CDB has the format of PUSH ({@link RoundCdb}) and the operation code CBh. Bit 0 of byte 1 is NON_FINITE instead of
+ * FINITE: the initiator withholds the gradient because of a NaN or an infinity. An initiator sets the bit in exactly one command
+ * for each such gradient, so the shard counts each gradient once. A command with this bit and 0 logical blocks only increases
+ * this count.
  *
  * <p>The command returns 4 bytes: the number of logical blocks of the range that have no gradient in the round, big-endian. A
  * command that is sent again returns the same number.

@@ -210,9 +210,9 @@ public final class ProtocolBench {
     }
 
     /**
-     * Adds ratios to a row. The throughput of each session is divided by that of the sockets. The throughput of shm is also
-     * divided by that of one thread, which is its upper bound. All sessions except the first are also divided by the first
-     * session.
+     * Adds ratios to a row. The throughput of each session is divided by the throughput of the sockets. The throughput of shm is
+     * also divided by its upper bound, the throughput of one thread that copies or aggregates. The throughput of every session
+     * but the first is also divided by the throughput of the first session.
      */
     private static void addRatios(Table.Row row, List<String> sessions) {
         for (String session : sessions) {

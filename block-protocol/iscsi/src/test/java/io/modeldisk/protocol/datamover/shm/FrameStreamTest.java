@@ -191,8 +191,8 @@ final class FrameStreamTest {
     @Test
     void fewerThanSixteenResponsesAreSentTogetherAfterTheReadingThreadHadToWait() throws Exception {
         answerWithoutWaiting();
-        // After stopBy, the reader reads the clock before each attempt to receive. Two reads of the clock show that the
-        // reader has waited once.
+        // After stopBy, the reader reads the clock before each attempt to receive, so the first attempt has waited before the
+        // second read.
         far.reader().stopBy(TimeUnit.HOURS.toNanos(1));
         int reads = clockOfFar.reads.get();
         FutureTask<Integer> waits = start(() -> tagOfNext(far));
