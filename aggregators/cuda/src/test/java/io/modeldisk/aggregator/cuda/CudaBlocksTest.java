@@ -29,6 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Performs a shard's operations on an emulated device, and compares the results with the results of the CPU. */
 @Timeout(600)
@@ -340,10 +341,20 @@ class CudaBlocksTest {
         }
     }
 
-    /** A clock that jumps by 30 s during a wait of the device's thread, as if the process was stopped for this time. */
+    /**
+     * A clock that jumps by 30 s, as if the process was stopped for this time: during a wait of the device thread, or after this
+     * thread has polled the device and before it reads the clock.
+     */
     private static final class JumpingClock implements NanoClock {
+        private final boolean whenRead;
+        /** True if the device's thread has not read the clock since its last wait. Used only by this thread. */
+        private boolean waited;
         private final AtomicLong jumpedNs = new AtomicLong();
         private final AtomicReference<Runnable> meanwhile = new AtomicReference<>();
+
+        JumpingClock(boolean whenRead) {
+            this.whenRead = whenRead;
+        }
 
         void jump(Runnable action) throws InterruptedException {
             meanwhile.set(action);
@@ -354,20 +365,36 @@ class CudaBlocksTest {
 
         @Override
         public long nanoTime() {
+            if (whenRead && isOfDevice() && waited) {
+                waited = false;
+                jumpIfAsked();
+            }
             return System.nanoTime() + jumpedNs.get();
+        }
+
+        private static boolean isOfDevice() {
+            return Thread.currentThread().getName().startsWith(ThreadName.DEVICE.of());
+        }
+
+        private void jumpIfAsked() {
+            Runnable action = meanwhile.get();
+            if (action != null) {
+                action.run();
+                jumpedNs.addAndGet(TimeUnit.SECONDS.toNanos(30));
+                meanwhile.set(null);
+            }
         }
 
         @Override
         public boolean awaitUntil(Condition condition, long deadlineNs) throws InterruptedException {
             boolean early = condition
-                .awaitNanos(Math.min(deadlineNs - nanoTime(), TimeUnit.MILLISECONDS.toNanos(1))) > 0;
-            Runnable action = Thread.currentThread().getName().startsWith(ThreadName.DEVICE.of())
-                ? meanwhile.get()
-                : null;
-            if (action != null) {
-                action.run();
-                jumpedNs.addAndGet(TimeUnit.SECONDS.toNanos(30));
-                meanwhile.set(null);
+                .awaitNanos(Math.min(deadlineNs - System.nanoTime() - jumpedNs.get(),
+                    TimeUnit.MILLISECONDS.toNanos(1))) > 0;
+            if (isOfDevice()) {
+                waited = true;
+                if (!whenRead) {
+                    jumpIfAsked();
+                }
             }
             return early;
         }
@@ -378,21 +405,26 @@ class CudaBlocksTest {
         }
     }
 
-    @Test
-    void deviceThatCompletesItsWorkWhileTheProcessIsStoppedIsNotLost() throws InterruptedException {
-        foldWhileTheProcessIsStopped(() -> Emulator.hang(false));
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void deviceThatCompletesItsWorkWhileTheProcessIsStoppedIsNotLost(boolean whenTheClockIsRead)
+        throws InterruptedException {
+        foldWhileTheProcessIsStopped(whenTheClockIsRead, () -> Emulator.hang(false));
     }
 
-    @Test
-    void deviceThatDoesNotCompleteItsWorkIsLost() {
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void deviceThatDoesNotCompleteItsWorkIsLost(boolean whenTheClockIsRead) {
         Emulator.assumeEmulated();
-        assertThatThrownBy(() -> foldWhileTheProcessIsStopped(() -> {})).isInstanceOf(DeviceException.class)
+        assertThatThrownBy(() -> foldWhileTheProcessIsStopped(whenTheClockIsRead, () -> {}))
+            .isInstanceOf(DeviceException.class)
             .hasMessageContaining("did not complete its work within 10 s").hasNoSuppressedExceptions();
     }
 
     /** Waits for a fold on a hanging device. Meanwhile, the process seems to be stopped for 30 s, and {@code action} runs. */
-    private static void foldWhileTheProcessIsStopped(Runnable action) throws InterruptedException {
-        JumpingClock clock = new JumpingClock();
+    private static void foldWhileTheProcessIsStopped(boolean whenTheClockIsRead, Runnable action)
+        throws InterruptedException {
+        JumpingClock clock = new JumpingClock(whenTheClockIsRead);
         try (Twin twin = new Twin("sum", 1, false, clock)) {
             Emulator.hang(true);
             long ticket = twin.device.fold(0, 1, 0, twin.floats(BLOCK), 0, GradientType.FLOAT32, BLOCK, 1);
