@@ -8,6 +8,7 @@ import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.text.PlainText;
@@ -32,6 +33,8 @@ public final class ModelMount implements AutoCloseable {
     private final MountPoint mountPoint;
     private final ModelFiles files;
     private final FuseSession session;
+    /** The descriptor of the mark by which {@link MountUsers} finds this process; negative if there is no mark. */
+    private int mark = -1;
     private boolean closed;
 
     private ModelMount(MountPoint mountPoint, ModelFiles files, FuseSession session) {
@@ -63,6 +66,7 @@ public final class ModelMount implements AutoCloseable {
         }
         try {
             mountPoint.awaitAnswer(START_TIMEOUT, NanoClock.SYSTEM);
+            mount.mark = MountUsers.mark(mountPoint.ensureModeldisk());
             return mount;
         } catch (IOException | RuntimeException e) {
             mount.close();
@@ -120,8 +124,21 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
+     * Returns whether a directory has a mount whose process has ended, for example because it was killed. All accesses to such a
+     * mount fail with ENOTCONN.
+     */
+    public static boolean hasEnded(Path directory) throws IOException {
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent == null || !Files.isDirectory(parent)) {
+            return false;
+        }
+        MountPoint mountPoint = MountPoint.of(directory);
+        return mountPoint.isModeldisk() && mountPoint.isDead();
+    }
+
+    /**
      * Unmounts a directory that another process has mounted. Waits until the kernel has removed the mount and the process that
-     * served it has exited.
+     * served it has exited. If that process has ended before, removes the mount even if files are open.
      *
      * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the mount or its process
      *     still exists after {@link FuseOptions#CLOSE_TIMEOUT}
@@ -129,7 +146,15 @@ public final class ModelMount implements AutoCloseable {
     public static void unmount(Path directory) throws IOException {
         MountPoint mountPoint = MountPoint.of(directory);
         MountUsers users = new MountUsers(mountPoint.path(), mountPoint.ensureModeldisk());
-        Unmounter.ofThisUser().unmount(mountPoint.path());
+        Unmounter unmounter = Unmounter.ofThisUser();
+        try {
+            unmounter.unmount(mountPoint.path());
+        } catch (IOException e) {
+            if (!mountPoint.isDead()) {
+                throw e;
+            }
+            unmounter.unmountForGood(mountPoint.path());
+        }
         users.awaitGone(FuseOptions.CLOSE_TIMEOUT, NanoClock.SYSTEM);
     }
 
@@ -200,5 +225,6 @@ public final class ModelMount implements AutoCloseable {
         if (session.ended().isDone()) {
             files.close();
         }
+        Descriptors.close(mark);
     }
 }

@@ -24,14 +24,20 @@ record MountPoint(Path path) {
     private static final Logger LOG = LogManager.getLogger(MountPoint.class);
     /** The time limit of the check whether a process serves the mount. If no process does, the kernel replies at once. */
     private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
+    /** The kernel's limit of symbolic links in a path. */
+    private static final int MAX_LINKS = 40;
 
     /**
      * Resolves the symbolic links of a path. Does not access a directory on which a model is mounted, because the access would
      * fail if the process that served the mount has died, and would block until the next process serves the mount.
      *
-     * @throws IOException if the parent directory does not exist
+     * @throws IOException if the parent directory does not exist, or if the path is a loop of symbolic links
      */
     static MountPoint of(Path directory) throws IOException {
+        return of(directory, MAX_LINKS);
+    }
+
+    private static MountPoint of(Path directory, int links) throws IOException {
         Path absolute = directory.toAbsolutePath().normalize();
         if (absolute.getParent() == null) {
             return new MountPoint(absolute);
@@ -41,9 +47,13 @@ record MountPoint(Path path) {
         }
         MountPoint point = new MountPoint(absolute.getParent().toRealPath().resolve(absolute.getFileName()));
         // A mount point is never a symbolic link.
-        return point.type().isEmpty() && Files.isSymbolicLink(absolute)
-            ? new MountPoint(absolute.toRealPath())
-            : point;
+        if (point.type().isPresent() || !Files.isSymbolicLink(point.path())) {
+            return point;
+        }
+        if (links == 0) {
+            throw new IOException(directory + " is one of too many symbolic links; give the directory itself");
+        }
+        return of(point.path().resolveSibling(Files.readSymbolicLink(point.path())), links - 1);
     }
 
     /** Returns whether a modeldisk file system is mounted on this directory. */
@@ -80,7 +90,7 @@ record MountPoint(Path path) {
     }
 
     /** Returns whether no process serves the file system on this directory. */
-    private boolean isDead() throws IOException {
+    boolean isDead() throws IOException {
         CompletableFuture<Boolean> dead = new CompletableFuture<>();
         // Another thread opens the directory, because the open blocks if the process that serves the mount hangs.
         ThreadName.MOUNT_CHECK.builder().start(() -> {
@@ -93,7 +103,7 @@ record MountPoint(Path path) {
         try {
             return FutureWait.isDoneWithin(dead, DEAD_TIMEOUT, NanoClock.SYSTEM) && dead.join();
         } catch (InterruptedException e) {
-            throw Interruption.whileIt("mounted " + path);
+            throw Interruption.whileIt("checked the mount on " + path);
         }
     }
 

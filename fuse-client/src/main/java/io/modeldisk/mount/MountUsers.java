@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import io.modeldisk.platform.function.IoSupplier;
+import io.modeldisk.platform.linux.SharedMemory;
 import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -25,14 +26,14 @@ import java.util.stream.Stream;
 final class MountUsers {
     private static final Path PROCESSES = Path.of("/proc");
     private static final long POLL_MS = 5;
-    private static final String DEVICE = "/dev/fuse";
     private static final String COMMAND = "io.modeldisk.command.Main";
     /**
-     * The start of the line in /proc/PID/fdinfo/FD that names the connection of a FUSE descriptor. Older kernels do not write
-     * this line.
+     * The start of the name with which the process of a mount marks itself. The number of the file system follows. Before Linux
+     * 6.16, no file in /proc says which mount a process serves.
      */
-    private static final String SESSION = "fuse_connection:\t";
+    private static final String MARK = "mount-";
 
+    private final Path processes;
     private final Path directory;
     /** The number of the file system in mount tables. */
     private final String device;
@@ -48,12 +49,25 @@ final class MountUsers {
      * only: a read of the links of a process blocks while this process is in exec(2), and this exec(2) might wait for the mount.
      */
     MountUsers(Path directory, String device) throws IOException {
+        this(PROCESSES, directory, device);
+    }
+
+    MountUsers(Path processes, Path directory, String device) throws IOException {
+        this.processes = processes;
         this.directory = directory;
         this.device = device;
-        String session = SESSION + device.substring(device.indexOf(':') + 1);
-        this.servers = all().stream().filter(process -> isCommand(process) && serves(process, session)).toList();
+        this.servers = all().stream().filter(process -> isCommand(process) && serves(process, device)).toList();
         places.addAll(MountTable.read().placesOf(device));
         all().forEach(process -> places.addAll(placesIn(process)));
+    }
+
+    /**
+     * Marks this process as the one that serves a mount.
+     *
+     * @return the descriptor of the mark, which ends with this process or when the caller closes it
+     */
+    static int mark(String device) throws IOException {
+        return SharedMemory.mark(MARK + device);
     }
 
     /**
@@ -63,9 +77,10 @@ final class MountUsers {
      * @throws IOException if a process still keeps the mount alive after this time; the message names the process and the remedy
      */
     void awaitGone(Duration timeout, NanoClock clock) throws IOException {
-        await(timeout, clock, () -> new MountPoint(directory).isModeldisk()
-            ? Optional.of(directory + " is still mounted " + timeout.toMillis() + " ms after the unmount")
-            : Optional.empty());
+        await(timeout, clock,
+            () -> MountTable.read().at(directory).filter(top -> top.device().equals(device)).isPresent()
+                ? Optional.of(directory + " is still mounted " + timeout.toMillis() + " ms after the unmount")
+                : Optional.empty());
         await(timeout, clock, () -> holder().map(holder -> directory + " is unmounted, but " + holder
             + ", so the mount and its learner continue there; unmount it there too, or end that process"));
         await(timeout, clock, () -> servers.stream().filter(MountUsers::isCommand).findFirst()
@@ -117,10 +132,10 @@ final class MountUsers {
         }
     }
 
-    private static List<Path> all() throws IOException {
+    private List<Path> all() throws IOException {
         List<Path> found = new ArrayList<>();
-        try (DirectoryStream<Path> processes = Files.newDirectoryStream(PROCESSES, "[1-9]*")) {
-            processes.forEach(found::add);
+        try (DirectoryStream<Path> directories = Files.newDirectoryStream(processes, "[1-9]*")) {
+            directories.forEach(found::add);
         }
         return found;
     }
@@ -133,20 +148,19 @@ final class MountUsers {
         return text(process.resolve("cmdline")).contains(COMMAND);
     }
 
-    private static boolean serves(Path process, String session) {
+    private static boolean serves(Path process, String device) {
+        String mark = "/memfd:" + MARK + device + " (deleted)";
         try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
-            return descriptors.filter(MountUsers::isDevice)
-                .map(descriptor -> text(process.resolve("fdinfo").resolve(descriptor.getFileName())))
-                .anyMatch(info -> info.lines().anyMatch(session::equals));
+            return descriptors.anyMatch(descriptor -> isLink(descriptor, mark));
         } catch (IOException | UncheckedIOException e) {
             // The process has ended, or this user is not allowed to inspect it.
             return false;
         }
     }
 
-    private static boolean isDevice(Path descriptor) {
+    private static boolean isLink(Path descriptor, String target) {
         try {
-            return Files.readSymbolicLink(descriptor).toString().equals(DEVICE);
+            return Files.readSymbolicLink(descriptor).toString().equals(target);
         } catch (IOException e) {
             return false;
         }

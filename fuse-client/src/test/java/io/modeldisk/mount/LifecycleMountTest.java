@@ -70,6 +70,25 @@ final class LifecycleMountTest {
     }
 
     @Test
+    void unmountRemovesOnlyTheUpperOfTwoMountsOnOneDirectory() throws Exception {
+        fixture.launch("sync");
+        Path other = Files.createDirectory(fixture.base.resolve("other"));
+        try (ModelMount upper = ModelMount.launch(fixture.context("direct").directory(other))) {
+            fixture.shell.succeed("mount --bind \"$DIR/../other\" \"$DIR\" && umount \"$DIR/../other\"");
+            ModelMount.unmount(fixture.dir);
+            assertThat(upper.unmounted()).succeedsWithin(BOUND);
+            assertThat(fixture.mount.unmounted()).isNotDone();
+            assertThat(fixture.isMounted()).isTrue();
+        }
+    }
+
+    @Test
+    void pathThatIsALoopOfSymbolicLinksIsRefused() throws Exception {
+        Path link = Files.createSymbolicLink(fixture.base.resolve("loop"), Path.of("loop"));
+        assertThatThrownBy(() -> ModelMount.unmount(link)).hasMessageContaining("one of too many symbolic links");
+    }
+
+    @Test
     void messageOfAFailedUnmountContainsTheReason() throws Exception {
         assertThatThrownBy(() -> ModelMount.unmount(fixture.dir)).hasMessage(fixture.dir + " is not mounted");
         assertThatThrownBy(() -> ModelMount.unmount(Path.of("/proc"))).hasMessageContaining("its type is proc");

@@ -8,6 +8,7 @@ import io.modeldisk.command.address.CoordinatedModel;
 import io.modeldisk.command.address.LearnerLabel;
 import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.command.options.LoginSecrets;
+import io.modeldisk.mount.ModelMount;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
@@ -54,9 +55,14 @@ final class StatusCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException {
-        if (Files.isDirectory(Path.of(address))) {
-            ofMount(MountStatus.read(Path.of(address)));
+        Path directory = Path.of(address);
+        if (Files.isDirectory(directory)) {
+            ofMount(MountStatus.read(directory));
             return 0;
+        }
+        if (ModelMount.hasEnded(directory)) {
+            throw new IOException("the process that served the mount on " + directory
+                + " has ended; to remove the mount: modeldisk unmount " + directory);
         }
         try (ShardLocator locator = ModelLocators.open(address);
             StatusReader reader = new StatusReader(new StripedModelContext(locator)

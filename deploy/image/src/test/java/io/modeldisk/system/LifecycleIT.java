@@ -235,6 +235,25 @@ final class LifecycleIT {
 
     @Test
     @Tag("mount")
+    void mountOfAKilledProcessIsReportedAndUnmountedDespiteOpenFiles() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Path link = Files.createSymbolicLink(sandbox.path("link"), Path.of("d"));
+        Running killed = Command.mounted(sandbox, launch(), directory);
+        Running learner = sandbox.start("learner", "bash", "-c", "exec 5<>\"$1\"/model; echo opened; sleep 60", "bash",
+            directory);
+        learner.awaitLine("opened");
+        killed.kill();
+        for (Path path : List.of(directory, link)) {
+            sandbox.run(modeldisk("status", path)).failed(1, "the process that served the mount on " + path
+                + " has ended; to remove the mount: modeldisk unmount " + path);
+        }
+        sandbox.run(modeldisk("unmount", link)).succeeded();
+        assertThat(sandbox.mounts()).isEmpty();
+    }
+
+    @Test
+    @Tag("mount")
     void newMountReplacesTheMountOfAKilledProcess() throws Exception {
         Programs.requireMounting();
         Shards shards = launch();

@@ -53,6 +53,16 @@ public final class SharedMemory {
     public record Mapping(MemorySegment segment, int descriptor) {}
 
     /**
+     * Marks this process with a name, which other processes can read: the name of an empty memfd in /proc/PID/fd.
+     *
+     * @return the descriptor of the memfd, which the caller closes to remove the mark
+     */
+    public static int mark(String name) throws IOException {
+        ensureAvailability();
+        return MemoryCalls.memfdCreate(name, MemoryCalls.MFD_CLOEXEC);
+    }
+
+    /**
      * Creates shared memory that contains zeros, and allocates all its pages. Closing the arena unmaps the memory and closes the
      * descriptor.
      *

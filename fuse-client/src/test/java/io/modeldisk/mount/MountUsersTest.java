@@ -1,0 +1,52 @@
+package io.modeldisk.mount;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class MountUsersTest {
+    /** A number that no file system of this machine has. */
+    private static final String DEVICE = "0:99999999";
+    private static final Duration SHORT = Duration.ofMillis(50);
+
+    @TempDir
+    private Path processes;
+
+    /** Creates the files in /proc of a process that runs a modeldisk command and has a descriptor of this file. */
+    private Path process(int number, String file) throws IOException {
+        Path process = Files.createDirectories(processes.resolve(Integer.toString(number)).resolve("fd")).getParent();
+        Files.writeString(process.resolve("cmdline"), "java\0io.modeldisk.command.Main\0mount\0");
+        Files.createSymbolicLink(process.resolve("fd").resolve("3"), Path.of("/dev/fuse"));
+        Files.createSymbolicLink(process.resolve("fd").resolve("4"), Path.of(file));
+        return process;
+    }
+
+    private MountUsers users() throws IOException {
+        return new MountUsers(processes, processes.resolve("d"), DEVICE);
+    }
+
+    /** Before Linux 6.16, /proc/PID/fdinfo does not contain the connection of a FUSE descriptor. */
+    @Test
+    void unmountWaitsForTheProcessOfTheMountOnEveryKernel() throws IOException {
+        process(7, "/memfd:mount-0:9999999 (deleted)");
+        Path server = process(8, "/memfd:mount-" + DEVICE + " (deleted)");
+        MountUsers users = users();
+        assertThatThrownBy(() -> users.awaitGone(SHORT, NanoClock.SYSTEM))
+            .hasMessageContaining("process 8, which served it, has not ended");
+        Files.writeString(server.resolve("cmdline"), "");
+        assertThatCode(() -> users.awaitGone(SHORT, NanoClock.SYSTEM)).doesNotThrowAnyException();
+    }
+
+    @Test
+    void unmountDoesNotWaitForTheProcessOfAnotherMount() throws IOException {
+        process(7, "/memfd:mount-0:9999999 (deleted)");
+        assertThatCode(() -> users().awaitGone(SHORT, NanoClock.SYSTEM)).doesNotThrowAnyException();
+    }
+}
