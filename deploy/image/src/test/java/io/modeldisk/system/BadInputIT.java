@@ -95,6 +95,23 @@ final class BadInputIT {
     }
 
     @Test
+    void commandReportsADeletedWorkingDirectoryInOneLine() throws Exception {
+        sandbox.directory("gone");
+        Result result = sandbox.shell("cd gone && rmdir ../gone && exec \"$1\" --version", modeldisk()[0]);
+        assertThat(result.status()).isEqualTo(1);
+        // Bash itself reports the directory in the first line.
+        assertThat(result.output().lines().filter(line -> !line.startsWith("shell-init: "))).singleElement().asString()
+            .startsWith("modeldisk: the working directory cannot be read, perhaps because it was deleted");
+    }
+
+    @Test
+    void prepareRefusesAnUnknownPurpose() throws Exception {
+        Path prepare = Path.of(System.getProperty("project.root"), "deploy", "prepare");
+        sandbox.run(prepare, "quickstarts").failed(2, "the purpose 'quickstarts' is unknown", "quickstart|examples|");
+        sandbox.run(prepare).failed(2, "the purpose '' is unknown");
+    }
+
+    @Test
     void serveReportsAPortThatIsInUse() throws Exception {
         try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             String portal = "127.0.0.1:" + taken.getLocalPort();
