@@ -19,6 +19,7 @@ import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.linux.Terminal;
 import io.modeldisk.platform.text.EnumNames;
@@ -189,9 +190,6 @@ final class MountCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                 "--restartable needs --foreground: a service manager starts and watches this process itself");
         }
-        if (inBackground() && log != null && System.getenv(LogConfiguration.LEVEL) == null) {
-            Configurator.setRootLevel(Level.INFO);
-        }
         try (Handover handover = handover();
             Terminal terminal = inBackground() ? new Terminal(log == null ? Path.of("/dev/null") : log) : null) {
             return run(handover, terminal);
@@ -237,7 +235,6 @@ final class MountCommand implements Callable<Integer> {
             ModelMount mount = ModelMount
                 .launch(context.remoteModel(remote).datamover(describe(remote.routes()))
                     .tuning(tuning(sizes, remote.routes())))) {
-            log().info("effective configuration:\n{}", context);
             subject.mounted(mount, remote);
             if (server.isUsed()) {
                 server.watch(Watches.ofMount(address, secrets.read(), mount));
@@ -259,6 +256,11 @@ final class MountCommand implements Callable<Integer> {
             try (PrintStream output = terminal == null
                 ? null
                 : new PrintStream(terminal.leave(), true, System.out.charset())) {
+                // Until here, the log goes to the terminal. From here on, it goes to the file of --log.
+                if (terminal != null && log != null && Processes.environment(LogConfiguration.LEVEL) == null) {
+                    Configurator.setRootLevel(Level.INFO);
+                }
+                log().info("effective configuration:\n{}", context);
                 notices.ready(line, () -> progress(mount), output == null ? System.out : output);
             }
             mount.unmounted().join();

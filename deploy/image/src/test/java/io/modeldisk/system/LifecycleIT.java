@@ -49,6 +49,37 @@ final class LifecycleIT {
     }
 
     @Test
+    void lastLineOfAShardThatStopsIsInTheLog() throws Exception {
+        Programs.requireSignal("TERM");
+        Running shard = sandbox.start("serve", Map.of("MODELDISK_LOG_LEVEL", "debug"),
+            modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
+        Command.port(shard);
+        shard.signal("TERM");
+        shard.awaitEnd();
+        assertThat(shard.output().lines().toList().getLast()).contains("a signal stopped the shard");
+    }
+
+    @Test
+    @Tag("mount")
+    void logOfABackgroundMountBeginsWithTheConfigurationAndEndsWithTheStop() throws Exception {
+        Programs.requireMounting();
+        Path directory = sandbox.directory("d");
+        Path log = sandbox.path("mount.log");
+        assertThat(sandbox.run(modeldisk("mount", launch().address(), directory, "--log", log)).succeeded().lines())
+            .singleElement().asString().startsWith("ready: ");
+        Running learner = sandbox.start("learner", "bash", "-c",
+            "exec 5<>\"$1\"/model; printf 1234 >&5; echo written; sleep 60",
+            "bash", directory);
+        learner.awaitLine("written");
+        ProcessHandle mount = sandbox.processes().stream()
+            .filter(process -> process.info().command().orElse("").endsWith("/java")).findFirst().orElseThrow();
+        mount.destroy();
+        await("the process of the mount exits", () -> !mount.isAlive());
+        assertThat(Files.readAllLines(log).getFirst()).endsWith("effective configuration:");
+        assertThat(Files.readAllLines(log).getLast()).contains("closed the model without a successful fsync");
+    }
+
+    @Test
     void statusRefusesADirectoryThatIsNotMounted() throws Exception {
         sandbox.run(modeldisk("status", sandbox.directory("d")))
             .failed("no model is mounted on", "status.json does not exist");

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Returns the user, the group and the memory of this process, and starts child processes that inherit file descriptors.
- * {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
+ * Returns the user, the group, the environment and the memory of this process, and starts child processes that inherit file
+ * descriptors. {@link ProcessBuilder} cannot pass descriptors to a child. Thread-safe.
  */
 public final class Processes {
     private static final int PR_SET_TIMERSLACK = 29;
@@ -24,6 +24,12 @@ public final class Processes {
     public static boolean isInstalled(String program) {
         String path = System.getenv().getOrDefault("PATH", "/usr/bin:/bin");
         return Stream.of(path.split(":")).anyMatch(folder -> Files.isExecutable(Path.of(folder, program)));
+    }
+
+    /** Returns the value of an environment variable without surrounding blanks; null if it is not set or empty. */
+    public static String environment(String name) {
+        String value = System.getenv(name);
+        return value == null || value.isBlank() ? null : value.strip();
     }
 
     public static int effectiveUserId() {

@@ -1,6 +1,7 @@
 package io.modeldisk.command.process;
 
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.linux.Processes;
 import java.util.Locale;
 import org.apache.logging.log4j.Level;
 import org.apache.logging.log4j.core.LoggerContext;
@@ -31,6 +32,9 @@ public final class LogConfiguration extends AbstractConfiguration {
 
     private LogConfiguration() {
         super(null, ConfigurationSource.NULL_SOURCE);
+        // Log4j's own shutdown hook would stop the log before the hooks of the commands have ended their work, so the last lines
+        // would be lost. The log needs no stop, because each line is written at once.
+        isShutdownHookEnabled = false;
         level = level(LEVEL, Level.WARN);
         zookeeper = level(ZOOKEEPER_LEVEL, Level.ERROR);
         curator = level(ZOOKEEPER_LEVEL, Level.OFF);
@@ -53,7 +57,7 @@ public final class LogConfiguration extends AbstractConfiguration {
     }
 
     private static Level level(String variable, Level otherwise) {
-        String name = System.getenv(variable);
+        String name = Processes.environment(variable);
         Level level = name == null ? otherwise : Level.getLevel(name.toUpperCase(Locale.ROOT));
         Arguments.require(level != null,
             variable + "='" + name + "' is unknown; it must be error, warn, info, debug or off");
