@@ -95,8 +95,11 @@ public final class Main {
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setExecutionStrategy(Main::execute);
-        line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure));
-        line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command));
+        // Without this call, picocli would replace an argument @FILE by the lines of this file. A subcommand that is named only
+        // there would have no options.
+        line.setExpandAtFiles(false);
+        line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure, settings));
+        line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command, settings));
         return line;
     }
 
@@ -124,22 +127,23 @@ public final class Main {
      * Prints the error, and then suggestions or a hint to use --help, but not the whole help. For a removed command or option,
      * prints only the replacement. Returns the exit status.
      */
-    private static int wrongUsage(ParameterException failure) {
+    private static int wrongUsage(ParameterException failure, Settings settings) {
         CommandLine command = failure.getCommandLine();
         String name = command.getCommandSpec().qualifiedName();
-        Optional<String> removed = failure instanceof UnmatchedArgumentException unmatched
-            ? Removed.sentence(unmatched)
-            : Optional.empty();
-        command.getErr().println(name + ": " + removed.orElse(failure.getMessage()));
+        Optional<String> removed = Removed.sentence(failure);
+        String message = removed.orElse(failure.getMessage());
+        command.getErr().println(name + ": " + message + settings.origins(command, message));
         if (removed.isEmpty() && !UnmatchedArgumentException.printSuggestions(failure, command.getErr())) {
             command.getErr().println("Try '" + name + " --help'.");
         }
         return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 
-    private static int fail(Exception failure, CommandLine command) throws Exception {
+    private static int fail(Exception failure, CommandLine command, Settings settings) throws Exception {
         if (failure instanceof IOException || failure instanceof IllegalArgumentException) {
-            command.getErr().println("modeldisk " + command.getCommandName() + ": " + words(failure));
+            String message = words(failure);
+            command.getErr()
+                .println("modeldisk " + command.getCommandName() + ": " + message + settings.origins(command, message));
             return 1;
         }
         throw failure;

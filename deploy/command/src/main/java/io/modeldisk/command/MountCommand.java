@@ -38,11 +38,9 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Objects;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -182,7 +180,7 @@ final class MountCommand implements Callable<Integer> {
         if (readOnly) {
             checkFollower();
         }
-        if (learner != null && learner.toLowerCase(Locale.ROOT).startsWith(OBSERVER)) {
+        if (learner != null && !readOnly && learner.toLowerCase(Locale.ROOT).startsWith(OBSERVER)) {
             throw new ParameterException(spec.commandLine(), "--learner " + learner
                 + " is reserved: the name of a learner must not begin with " + OBSERVER + "; choose another name");
         }
@@ -213,7 +211,9 @@ final class MountCommand implements Callable<Integer> {
      */
     private int run(Handover handover, Terminal terminal) throws IOException {
         String before = handover.learner();
-        String label = learner != null ? learner : before != null ? before : LearnerLabel.ofThisHost();
+        String label = learner != null && !readOnly
+            ? learner
+            : before != null ? before : LearnerLabel.ofThisHost();
         Tuning sizes = tuning.read();
         ExchangeScheme scheme = readOnly
             ? ExchangeScheme.DIRECT
@@ -272,17 +272,15 @@ final class MountCommand implements Callable<Integer> {
         return !foreground && System.getenv(ServiceNotices.IN_BACKGROUND) != null;
     }
 
-    /** Throws an exception if an option is set that only learners can use. */
+    /**
+     * Throws an exception if the command line has an option that only learners can use. Such an option in the environment or in
+     * the settings file has no effect, because these can be meant for all mounts of this machine.
+     */
     private void checkFollower() {
-        List<String> options = List.of("--exchange", "--pull", "--on-rollback", "--learner");
-        List<String> values = Arrays.asList(exchange, pull, onRollback, learner);
-        for (int i = 0; i < options.size(); i++) {
-            OptionSpec option = spec.findOption(options.get(i));
-            // The value can come from the command line, the environment or the settings file.
-            boolean given = spec.commandLine().getParseResult().hasMatchedOption(option)
-                || !Objects.equals(values.get(i), option.defaultValue());
-            if (given && !(i == 0 && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
-                throw new ParameterException(spec.commandLine(), option.longestName() + " " + values.get(i)
+        for (String name : List.of("--exchange", "--pull", "--on-rollback", "--learner")) {
+            OptionSpec option = spec.commandLine().getParseResult().matchedOption(name);
+            if (option != null && !(name.equals("--exchange") && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
+                throw new ParameterException(spec.commandLine(), name + " " + option.getValue()
                     + " is for learners: a mount with --read-only follows the model and pushes no gradients; leave the "
                     + "option out");
             }

@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
@@ -48,8 +49,8 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
 
     /** Returns the default file: {@code modeldisk/tuning.json} in XDG_CONFIG_HOME, else in {@code ~/.config}. */
     public static Path defaultFile() {
-        String configuration = System.getenv("XDG_CONFIG_HOME");
-        Path directory = configuration == null || configuration.isEmpty()
+        String configuration = Processes.environment("XDG_CONFIG_HOME");
+        Path directory = configuration == null
             ? Path.of(System.getProperty("user.home"), ".config")
             : Path.of(configuration);
         return directory.resolve("modeldisk").resolve("tuning.json");

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -36,6 +39,13 @@ final class OptionsTest {
     void errorForAMalformedDurationNamesTheOptionAndGivesExamples() throws IOException {
         assertThat(refusal("serve --model m --lease soon"))
             .contains("--lease", "'soon' is not a duration; write it like 5s, 200ms, 2min");
+    }
+
+    @Test
+    void argumentThatBeginsWithAnAtSignIsNotReplacedByTheLinesOfAFile(@TempDir Path directory) throws IOException {
+        String argument = "@" + Files.writeString(directory.resolve("arguments"), "--json d\n");
+        assertThat(Main.commandLine().parseArgs("status", argument).subcommand().matchedPositionalValue(0, ""))
+            .isEqualTo(argument);
     }
 
     /** Without a fallback value, picocli sets a flag to the opposite of its default, which can come from the settings. */

@@ -126,6 +126,7 @@ final class BadInputIT {
         protocol --clients=1,0       | --clients 0 must be from 1 to 4096
         protocol --pairs=3           | '--pairs' was removed: it is now called --rounds
         micro --measures latency     | 'micro' was removed: `modeldisk bench protocol --measures latency,fan-in,mesh`
+        training --through=initiator | 'initiator' was removed: use --through mapped, which makes no copy
         start --commands             | 'start' was removed: docs/measurements.md lists the shell commands
         """)
     void benchReportsAnInvalidOptionValue(String options, String said) throws Exception {

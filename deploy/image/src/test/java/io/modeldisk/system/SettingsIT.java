@@ -7,8 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.HashMap;
 import java.util.Map;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -50,6 +52,14 @@ final class SettingsIT {
         serve.size=1MiB | | serve --model m --from missing | missing does not exist
         serve.blocksize=64KiB | | status modeldisk://a/m | 'serve.blocksize'
         top.interval=2s | | --version | was removed: `watch modeldisk status ADDRESS`
+        trace.timeline.out=t | | --version | was removed: `modeldisk trace FILE...` detects the kind of each file
+        trace.accuracy.out=t | | --version | was removed: `modeldisk trace FILE...`
+          | MODELDISK_TRACE_BANDWIDTH_OUT=t | --version | was removed: `modeldisk trace FILE...`
+        bench.training.through=mount,initiator | | bench training | 'initiator' was removed: use --through mapped
+        serve.durability=journal | | serve --model m --size 4 | give it with --state; --durability is set by serve.durability in
+        mount.read-only=true | | mount modeldisk://h:1/m d --pull adaptive | option out; --read-only is set by mount.read-only in
+          | MODELDISK_SERVE_SIZE=3 | serve --model m | EiB; --size is set by MODELDISK_SERVE_SIZE in the environment
+          | MODELDISK_SERVE_PULL_FROM=device | serve --model m | need --device; --pull-from is set by MODELDISK_SERVE_PULL_FROM in
         bench.protocol.sizes=4k,6k | | bench protocol | --sizes 6144 must be a multiple
         bench.protocol.sizes=4k,6k | MODELDISK_BENCH_PROTOCOL_SIZES=5000 | bench protocol | --sizes 5000 must be a multiple
         mount.directory=. | MODELDISK_MOUNT_ADDRESS=modeldisk://127.0.0.1:1/m | mount --foreground | 127.0.0.1:1
@@ -69,6 +79,33 @@ final class SettingsIT {
         Result result = sandbox.run(environment, modeldisk((Object[]) command.split(" ")));
         assertThat(result.status()).isIn(1, 2);
         assertThat(result.output()).contains(said).doesNotContain("\tat ");
+    }
+
+    /** The values of the settings file have blanks at their ends, which the format of properties keeps. */
+    @Test
+    void emptyValueCountsAsNoValueAndBlanksAroundAValueAreDropped() throws Exception {
+        Path file = sandbox.file("settings", FILE.replace("\n", " \t\n") + "serve.secrets=\nserve.lease= \n");
+        Map<String, String> environment = Map.of("MODELDISK_CONFIG", file.toString(), "MODELDISK_SERVE_MODEL", "",
+            "MODELDISK_SERVE_BLOCK_SIZE", "128KiB ", "MODELDISK_SERVE_KEEP", " ", "MODELDISK_LOG_LEVEL", "",
+            "MODELDISK_ZOOKEEPER_LOG_LEVEL", "", "CREDENTIALS_DIRECTORY", "");
+        assertThat(ready(environment, "serve")).contains("model from-file", "1 MiB in 8 blocks of 128 KiB", "bsp");
+    }
+
+    @Test
+    void emptyVariableForTheSettingsFileMeansTheDefaultFile() throws Exception {
+        sandbox.run(Map.of("MODELDISK_CONFIG", ""), modeldisk("--version")).succeeded();
+    }
+
+    @Test
+    @Tag("mount")
+    void settingForLearnersHasNoEffectOnAReadOnlyMount() throws Exception {
+        Programs.requireMounting();
+        Shards shards = Shards.launch(sandbox, "m", 1, 1 << 20, context -> context);
+        Path file = sandbox.file("settings",
+            "mount.exchange=overlap\nmount.on-rollback=continue\nmount.pull=after-push\n");
+        Map<String, String> environment = Map.of("MODELDISK_CONFIG", file.toString(), "MODELDISK_MOUNT_LEARNER", "l1");
+        assertThat(ready(environment, "mount", shards.address(), sandbox.directory("d"), "--foreground", "--read-only"))
+            .contains("read-only, exchange direct").doesNotContain("l1");
     }
 
     @Test
@@ -97,6 +134,11 @@ final class SettingsIT {
         Object[] serve = {"serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"};
         Files.writeString(secrets, "nonsense");
         sandbox.run(environment, modeldisk(serve)).failed(1, secrets.toString());
+        Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
+        Files.writeString(secrets, "peer p 123456789012\n");
+        sandbox.run(environment, modeldisk(serve, "--insecure")).failed(1,
+            "--secrets and --insecure contradict each other",
+            "; --secrets is set by the credential " + secrets);
         Files.writeString(secrets, "none");
         assertThat(ready(environment, serve)).contains("model m");
     }

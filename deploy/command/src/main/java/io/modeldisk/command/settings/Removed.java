@@ -4,6 +4,7 @@ import java.util.Map;
 import java.util.Map.Entry;
 import java.util.Optional;
 import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.UnmatchedArgumentException;
 
 /** The commands and options that earlier versions had, and the messages that name their replacements. */
@@ -12,6 +13,7 @@ public final class Removed {
     private static final String OUT = "--out FILE.json,FILE.png writes figures and charts";
     private static final String MODEL = "--model BYTES:TIME sets the size and the computation time";
     private static final String FIXED = "it has no replacement, because the value is now fixed";
+    private static final String TRACE = "`modeldisk trace FILE...` detects the kind of each file";
     private static final String TUNING = "the file of --tuning sets it; `modeldisk tune` writes this file";
 
     /** The replacement of each removed command, such as {@code bench.micro}, or option, such as {@code bench.protocol.pairs}. */
@@ -57,6 +59,7 @@ public final class Removed {
         Map.entry("bench.mount.model-size", FIXED),
         Map.entry("bench.mount.json", OUT),
         Map.entry("bench.mount.plot", OUT),
+        Map.entry("bench.training.through.initiator", "use --through mapped, which makes no copy"),
         Map.entry("bench.training.size", MODEL),
         Map.entry("bench.training.compute", MODEL),
         Map.entry("bench.training.binding", FIXED),
@@ -68,12 +71,23 @@ public final class Removed {
         Map.entry("bench.training.traces", "--out FILE.png writes the timeline of each case"),
         Map.entry("bench.training.json", OUT),
         Map.entry("bench.training.plot", OUT),
+        Map.entry("trace.timeline", TRACE),
+        Map.entry("trace.accuracy", TRACE),
+        Map.entry("trace.bandwidth", TRACE),
         Map.entry("bench.baseline.model-size", "`modeldisk bench protocol` sends the size to the server"));
 
     private Removed() {}
 
-    /** Returns a sentence about the first unmatched argument that is a removed command or option; empty if there is none. */
-    public static Optional<String> sentence(UnmatchedArgumentException failure) {
+    /** Returns a sentence about the first removed command, option or value among wrong arguments; empty if there is none. */
+    public static Optional<String> sentence(ParameterException failure) {
+        if (failure.getArgSpec() != null) {
+            return sentence(failure.getValue(),
+                Settings.variable(Settings.key(failure.getArgSpec()) + "." + failure.getValue()));
+        }
+        return failure instanceof UnmatchedArgumentException unmatched ? sentence(unmatched) : Optional.empty();
+    }
+
+    private static Optional<String> sentence(UnmatchedArgumentException failure) {
         CommandSpec command = failure.getCommandLine().getCommandSpec();
         String prefix = command.qualifiedName(".").replaceFirst("^modeldisk\\.?", "");
         for (String argument : failure.getUnmatched()) {

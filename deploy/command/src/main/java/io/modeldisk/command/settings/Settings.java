@@ -2,6 +2,7 @@ package io.modeldisk.command.settings;
 
 import io.modeldisk.command.process.LogConfiguration;
 import io.modeldisk.command.process.ServiceNotices;
+import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.platform.units.DurationText;
 import java.io.BufferedReader;
@@ -15,7 +16,9 @@ import java.util.Locale;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.Set;
+import java.util.StringJoiner;
 import java.util.TreeSet;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import picocli.CommandLine;
@@ -23,25 +26,28 @@ import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.ParseResult;
 
 /**
  * The values of options and arguments that are not on the command line. A value comes from the environment
  * ({@code MODELDISK_SERVE_BLOCK_SIZE}), else from a file of properties ({@code serve.block-size}). {@code MODELDISK_CONFIG} names
  * the file; without it, {@value #DEFAULT_FILE} is read if it exists. Without another value, the secrets file is the credential
- * that systemd passes to a service.
+ * that systemd passes to a service. An empty value counts as no value.
  */
 public final class Settings implements IDefaultValueProvider {
     /** The settings file that is read if MODELDISK_CONFIG is not set. */
     public static final String DEFAULT_FILE = "/etc/modeldisk/modeldisk.properties";
 
     private static final String PREFIX = "MODELDISK_";
+    private static final String CONFIG = PREFIX + "CONFIG";
     private static final String SECRETS = "secrets";
     private static final String NO_SECRETS = "none";
     /** Some editors write this character at the start of a file. It would become a part of the first setting's name. */
     private static final char BYTE_ORDER_MARK = '\uFEFF';
     /** The environment variables that belong to no option: for the settings file, the log, and the background process. */
-    private static final Set<String> OTHER_VARIABLES = Set.of("MODELDISK_CONFIG", LogConfiguration.LEVEL,
-        LogConfiguration.ZOOKEEPER_LEVEL, ServiceNotices.IN_BACKGROUND);
+    private static final Set<String> OTHER_VARIABLES = Set.of(CONFIG, LogConfiguration.LEVEL,
+        LogConfiguration.ZOOKEEPER_LEVEL,
+        ServiceNotices.IN_BACKGROUND);
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");
@@ -55,7 +61,7 @@ public final class Settings implements IDefaultValueProvider {
      * @throws IOException if MODELDISK_CONFIG names a file that cannot be read
      */
     public Settings() throws IOException {
-        String named = System.getenv("MODELDISK_CONFIG");
+        String named = Processes.environment(CONFIG);
         path = Path.of(named == null ? DEFAULT_FILE : named);
         if (named == null && !Files.exists(path)) {
             return;
@@ -69,7 +75,7 @@ public final class Settings implements IDefaultValueProvider {
             reader.reset();
             file.load(reader);
         } catch (NoSuchFileException e) {
-            throw new IOException("MODELDISK_CONFIG=" + path + " names a file that does not exist", e);
+            throw new IOException(CONFIG + "=" + path + " names a file that does not exist", e);
         } catch (CharacterCodingException e) {
             throw new IOException("cannot read the settings file " + path + ": it is not UTF-8 text", e);
         } catch (IOException | IllegalArgumentException e) {
@@ -83,11 +89,65 @@ public final class Settings implements IDefaultValueProvider {
         if (key == null) {
             return null;
         }
-        String value = System.getenv().getOrDefault(variable(key), file.getProperty(key));
+        String value = value(key);
         if (value == null && key.endsWith("." + SECRETS)) {
             value = credential();
         }
         return value == null ? initialText(argument) : value;
+    }
+
+    /** Returns the value of a setting in the environment or the file. An empty value counts as no value. */
+    private String value(String key) {
+        String variable = Processes.environment(variable(key));
+        if (variable != null) {
+            return variable;
+        }
+        // The format of properties keeps the blanks at the end of a line.
+        String property = file.getProperty(key, "").strip();
+        return property.isEmpty() ? null : property;
+    }
+
+    /**
+     * Returns which settings have set the options that a message names, as a clause for the end of the message. Without this
+     * clause, a user would look for these options in the command line. Returns an empty text if there are no such options.
+     */
+    public String origins(CommandLine command, String message) {
+        StringJoiner origins = new StringJoiner(", ", "; ", "").setEmptyValue("");
+        for (OptionSpec option : command.getCommandSpec().options()) {
+            String key = key(option);
+            String origin = key == null || isGiven(command, option) ? null : origin(key);
+            if (origin != null && names(message, option)) {
+                origins.add(option.longestName() + " is set by " + origin);
+            }
+        }
+        return origins.toString();
+    }
+
+    /** Returns which setting has the value of an option; null if there is none. */
+    private String origin(String key) {
+        if (Processes.environment(variable(key)) != null) {
+            return variable(key) + " in the environment";
+        }
+        if (value(key) != null) {
+            return key + " in " + path;
+        }
+        return key.endsWith("." + SECRETS) && credential() != null ? "the credential " + credential() : null;
+    }
+
+    private static boolean isGiven(CommandLine command, OptionSpec option) {
+        ParseResult parsed = command.getParseResult();
+        return parsed != null && parsed.hasMatchedOption(option);
+    }
+
+    /** Returns whether a message contains an option, in the form {@code --block-size} or {@code blockSize=}. */
+    private static boolean names(String message, OptionSpec option) {
+        String name = option.longestName();
+        String member = Pattern.compile("-+(.)").matcher(name.substring(2))
+            .replaceAll(each -> each.group(1).toUpperCase(
+                Locale.ROOT));
+        return message != null
+            && Pattern.compile("(?<![\\w.-])(" + name + "(?![\\w-])|" + member + "=)").matcher(message)
+                .find();
     }
 
     /** Returns the default of an option, as users write it; null if there is none. */
@@ -109,7 +169,7 @@ public final class Settings implements IDefaultValueProvider {
      * there is no such credential, or if its text is {@value #NO_SECRETS}, which the units of the Debian package set by default.
      */
     private static String credential() {
-        String folder = System.getenv("CREDENTIALS_DIRECTORY");
+        String folder = Processes.environment("CREDENTIALS_DIRECTORY");
         if (folder == null) {
             return null;
         }

@@ -17,8 +17,8 @@ public final class SocketPath {
      * is in /run for root and in /tmp for other users.
      */
     public static Path defaultDirectory() {
-        String runtime = System.getenv("XDG_RUNTIME_DIR");
-        if (runtime != null && !runtime.isEmpty()) {
+        String runtime = Processes.environment("XDG_RUNTIME_DIR");
+        if (runtime != null) {
             return Path.of(runtime, FOLDER);
         }
         int user = Processes.effectiveUserId();
