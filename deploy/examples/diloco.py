@@ -17,7 +17,7 @@ import sys
 import torch
 
 import fashion
-import modeldisk_torch
+import modeldisk
 
 
 def local_steps(local, optimizer, batches):
@@ -37,7 +37,7 @@ def learn(mount, rounds, steps, batch, rate):
     images, shared, local = fashion.Images("train"), fashion.network(), fashion.network()
     optimizer = torch.optim.AdamW(local.parameters(), lr=rate)
     missing = [torch.zeros_like(weights) for weights in local.parameters()]
-    with modeldisk_torch.Learner(shared, mount) as learner:
+    with modeldisk.Learner(shared, mount) as learner:
         while (part := fashion.partition(mount))[0] <= rounds:
             number, rank, of = part
             for mine, weights, last in zip(local.parameters(), shared.parameters(), missing):

@@ -9,13 +9,13 @@ import sys
 import torch
 
 import fashion
-import modeldisk_torch
+import modeldisk
 
 
 def learn(mount, rounds, batch):
     """Trains until the round number `rounds`. After each round, yields its number and loss."""
     net, images = fashion.network(), fashion.Images("train")
-    with modeldisk_torch.Learner(net, mount) as learner:
+    with modeldisk.Learner(net, mount) as learner:
         while (part := fashion.partition(mount))[0] <= rounds:
             number, rank, of = part
             pictures, kinds = images.batch(number - 1, rank, of, batch)

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 import fashion
-import modeldisk_torch
+import modeldisk
 from cluster import HERE, Cluster, Failure
 
 LEARNERS = 2
@@ -124,7 +124,7 @@ class Training:
 
 
 def initial(file):
-    modeldisk_torch.save(fashion.network(), file)
+    modeldisk.save(fashion.network(), file)
 
 
 def data_parallel(name, aggregator, options):

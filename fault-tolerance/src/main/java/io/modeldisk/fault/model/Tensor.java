@@ -31,8 +31,8 @@ public record Tensor(String name, String type, long[] shape, long begin, long en
                 "has dtype " + type + ", but only F32, BF16 and F16 are supported; "
                     + (known == TensorType.F64
                         ? "convert the tensor to F32"
-                        : "leave the tensor out of the file, because only parameters are trained (modeldisk_torch.save"
-                            + " writes only these)"));
+                        : "leave the tensor out of the file, because only parameters are trained (save() of the"
+                            + " Python package modeldisk writes only these)"));
         }
     }
 
