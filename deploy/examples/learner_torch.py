@@ -1,5 +1,8 @@
 #!/usr/bin/python3
-"""A learner in PyTorch. It trains the network of fashion.py through a mount, with its part of the images."""
+"""A learner in PyTorch. It trains the network of fashion.py through a mount, with its part of the images.
+
+It needs the package modeldisk: the Debian package installs it, and in a source tree, PYTHONPATH=deploy/python finds it.
+"""
 
 import argparse
 import json

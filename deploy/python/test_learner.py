@@ -163,7 +163,7 @@ class RefusalTest(MountedTest):
         reasons = {
             errno.ENOTCONN: "the mount has ended: run `modeldisk unmount",
             errno.EROFS: "is mounted with --read-only: mount it without",
-            errno.EACCES: "run as the user who mounted it, or mount it with --uid or --mode",
+            errno.EACCES: "run as the user who mounted it, or share the mount (--uid",
             errno.EBUSY: r"close() the other Learner, or mount the model once more",
             errno.ETIMEDOUT: "Connection timed out; make the Learner again",
         }

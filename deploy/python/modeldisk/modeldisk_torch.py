@@ -86,7 +86,7 @@ def obstacle(folder, error):
     if error.errno == errno.EROFS:
         return f"{folder} is mounted with --read-only: mount it without"
     if error.errno == errno.EACCES and not os.access(f"{folder}/mapped/control", os.W_OK):
-        return f"this user cannot write to {folder}: run as the user who mounted it, or mount it with --uid or --mode"
+        return f"this user cannot write to {folder}: run as the user who mounted it, or share the mount (--uid, --gid or --allow-other)"
     wait = "close() the other Learner, or mount the model once more" if error.errno == errno.EBUSY else "make the Learner again"
     return "; ".join(explanation(folder, error, wait))
 
@@ -103,7 +103,7 @@ def join(folder):
         raise OSError(errno.EBUSY, f"{folder} has a Learner: close() it, or mount the model once more") from None
     return control
 
-def write(path, store):
+def publish(path, store):
     """Writes a file that other processes see only when it is complete."""
     store(f"{path}.{os.getpid()}")
     os.rename(f"{path}.{os.getpid()}", path)
@@ -112,17 +112,19 @@ def await_mount(model, run, rank):
     """Waits until `modeldisk run` has mounted the model. Rank 0 gives the initial weights, unless the model has some already."""
     def has(name):
         return os.path.exists(f"{run}/{name}")
+
     def text(name):
         with contextlib.suppress(OSError), open(f"{run}/{name}") as file:
             return file.read().strip()
+
     pid = text(mine := f"learner-{rank}")
     if pid and int(pid) != os.getpid() and os.path.exists(f"/proc/{pid}"):
         remedy = "start more learners with `modeldisk run`, not with fork or spawn"
         raise RuntimeError(f"process {pid} is the learner of rank {rank} already, and process {os.getpid()} cannot be it: {remedy}")
     try:
-        write(f"{run}/{mine}", lambda path: pathlib.Path(path).write_text(f"{os.getpid()}\n"))
+        publish(f"{run}/{mine}", lambda path: pathlib.Path(path).write_text(f"{os.getpid()}\n"))
         if rank == 0 and not has("ready"):
-            write(f"{run}/model.safetensors", lambda path: save(model, path))
+            publish(f"{run}/model.safetensors", lambda path: save(model, path))
     except FileNotFoundError:
         pass  # the loop below says that the directory is gone
     begun = reminded = time.monotonic()
@@ -141,6 +143,7 @@ def await_mount(model, run, rank):
 
 class PartSampler(torch.utils.data.Sampler):
     """The samples of one learner. In each epoch, all learners divide the same shuffled order, and draw from it in turn."""
+
     def __init__(self, learner, dataset, seed):
         self.learner, self.dataset, self.seed, self.epoch = learner, dataset, seed, 0
 
@@ -170,6 +173,8 @@ class Learner(contextlib.AbstractContextManager):
     rollback="raise" it raises an OSError. `rank` and `of` are the number of this learner, from 0, and the number of learners.
     """
     alive = weakref.WeakSet()
+    rank = property(lambda self: self.ranks[0] if self.run else self.part()[0])
+    of = property(lambda self: self.ranks[1] if self.run else self.part()[1])
 
     def __init__(self, model, folder=None, *, rollback="continue"):
         if rollback not in ("continue", "raise"):
@@ -308,9 +313,6 @@ class Learner(contextlib.AbstractContextManager):
             self.known = self.known if told["rank"] is None else (told["rank"], told["of"])
             self.asked = True
         return self.known
-
-    rank = property(lambda self: self.ranks[0] if self.run else self.part()[0])
-    of = property(lambda self: self.ranks[1] if self.run else self.part()[1])
 
     def sampler(self, dataset, seed=0):
         """Returns a sampler of this learner's part of the data, for DataLoader(dataset, batch_size, sampler=...)."""
