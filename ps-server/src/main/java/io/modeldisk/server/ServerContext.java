@@ -103,7 +103,8 @@ public final class ServerContext {
     private Path tensors;
     private int shard;
     private int shards = 1;
-    private long blockSizeBytes = DEFAULT_BLOCK_SIZE_BYTES;
+    /** The size of a block; 0 for a size that depends on the size of the model. */
+    private long blockSizeBytes;
     private String aggregatorSpecification;
     private String consistency = DEFAULT_CONSISTENCY;
     private int learners = DEFAULT_LEARNERS;
@@ -192,7 +193,10 @@ public final class ServerContext {
         return this;
     }
 
-    /** Sets the size of a block in bytes: a power of two from 4096 to 1 MiB, the same on every shard. */
+    /**
+     * Sets the size of a block in bytes: a power of two from 4096 to 1 MiB, the same on every shard. Without this call, it is
+     * {@link #DEFAULT_BLOCK_SIZE_BYTES}, or less if the model is so small that a shard would have no block.
+     */
     public ServerContext blockSizeBytes(long bytes) {
         this.blockSizeBytes = bytes;
         return this;
@@ -334,6 +338,9 @@ public final class ServerContext {
             nonFinite = NonFinite.PASS;
         }
         source = source();
+        if (blockSizeBytes == 0) {
+            blockSizeBytes = blockSizeOf(source.sizeBytes());
+        }
         facts = describe();
         return this;
     }
@@ -361,7 +368,7 @@ public final class ServerContext {
     }
 
     private void validateNumbers() {
-        check(Long.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
+        check(blockSizeBytes == 0 || Long.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
             && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
             "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.exact(blockSizeBytes));
         int maxShards = MAX_PORTAL_GROUPS / portGroups.count();
@@ -403,6 +410,14 @@ public final class ServerContext {
             "portals: %s is listed for shard %s, but this shard listens on %s; --peers must list the addresses of all"
                 + " shards in order, with %s for shard %s",
             TargetAddress.text(own), shard, TargetAddress.text(listen), TargetAddress.text(listen), shard);
+    }
+
+    private long blockSizeOf(long modelBytes) {
+        long bytes = DEFAULT_BLOCK_SIZE_BYTES;
+        while (bytes > MIN_BLOCK_SIZE_BYTES && modelBytes <= bytes * (shards - 1)) {
+            bytes /= 2;
+        }
+        return bytes;
     }
 
     private ModelFacts describe() {

@@ -93,8 +93,17 @@ class ContextTest {
 
     @Test
     void shardWithoutBlocksIsRefused() {
-        assertRefused(c -> c.shard(4).shards(5),
+        assertRefused(c -> c.shard(4).shards(5).blockSizeBytes(256 << 10),
             "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256 KiB; use shards=4 at most");
+        assertRefused(c -> c.sizeBytes(4096).shard(1).shards(2),
+            "shard=1 would get no block: a model of 4096 bytes has 1 blocks of 4 KiB; use shards=1 at most");
+    }
+
+    @Test
+    void defaultBlocksAreSmallEnoughThatEachShardHasOne() throws IOException {
+        assertThat(sound().shard(3).shards(4).conclude().facts().blockSizeBytes()).isEqualTo(256 << 10);
+        assertThat(sound().shard(4).shards(5).conclude().facts().blockSizeBytes()).isEqualTo(128 << 10);
+        assertThat(sound().sizeBytes(4100).shard(1).shards(2).conclude().facts().blockSizeBytes()).isEqualTo(4096);
     }
 
     @Test

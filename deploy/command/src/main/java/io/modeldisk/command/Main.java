@@ -34,10 +34,12 @@ import picocli.CommandLine.UnmatchedArgumentException;
         "(serve.block-size=64KiB) that MODELDISK_CONFIG names, by default " + Settings.DEFAULT_FILE + ".",
         "MODELDISK_LOG_LEVEL sets the level of the log: error, warn, info or debug."})
 public final class Main {
-    private static final List<Class<?>> SUBCOMMANDS = List.of(ServeCommand.class, MountCommand.class,
+    private static final List<Class<?>> SUBCOMMANDS = List.of(RunCommand.class, ServeCommand.class, MountCommand.class,
         UnmountCommand.class,
         StatusCommand.class, CheckpointSubcommand.class, HandoverCommand.class,
         CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class);
+
+    private static final String RUN = "run";
 
     private Main() {}
 
@@ -79,6 +81,9 @@ public final class Main {
         Settings settings = new Settings();
         Set<String> needed = settings.commands();
         needed.addAll(List.of(arguments));
+        if (needed.contains(RUN)) {
+            needed.addAll(List.of("serve", "mount"));
+        }
         return commandLine(settings, needed::contains);
     }
 
@@ -89,6 +94,8 @@ public final class Main {
                 Command command = each.getAnnotation(Command.class);
                 line.addSubcommand(command.name(), needed.test(command.name()) ? each : withoutOptions(command));
             });
+        // The options of serve and mount, which run passes on.
+        line.getSubcommands().get(RUN).setUnmatchedOptionsArePositionalParams(true);
         Converters.register(line);
         settings.check(line);
         line.setDefaultValueProvider(settings);

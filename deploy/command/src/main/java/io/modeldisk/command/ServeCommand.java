@@ -68,6 +68,8 @@ import picocli.CommandLine.Spec;
         "  modeldisk serve --model digits --size 64MiB --shard 1/2 \\",
         "      --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
 final class ServeCommand implements Callable<Integer> {
+    static final String DEFAULT_AGGREGATOR = "sgd:lr=0.1";
+
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
     /** The names of the available aggregators, for the help text. */
@@ -106,10 +108,11 @@ final class ServeCommand implements Callable<Integer> {
     private String listen;
 
     @Option(names = "--block-size", paramLabel = "BYTES",
-        description = "The size of a block, the unit in which the shard applies gradients: a power of two from 4 KiB to 1 MiB.")
-    private ByteSize blockSize = new ByteSize(ServerContext.DEFAULT_BLOCK_SIZE_BYTES);
+        description = "The size of a block, the unit in which the shard applies gradients: a power of two from 4 KiB to 1 MiB. "
+            + "Default: 256KiB, or less if the model is so small that a shard would have no block.")
+    private ByteSize blockSize;
 
-    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = DEFAULT_AGGREGATOR,
         completionCandidates = AggregatorNames.class,
         description = "The aggregator, which applies gradients to the weights: ${COMPLETION-CANDIDATES}.")
     private String aggregator;
@@ -246,7 +249,7 @@ final class ServeCommand implements Callable<Integer> {
             .shard(place.shard())
             .shards(place.shards())
             .listen(portal(listen))
-            .blockSizeBytes(blockSize.bytes())
+            .blockSizeBytes(blockSize == null ? 0 : blockSize.bytes())
             .aggregator(aggregator, Aggregators.parse(aggregator))
             .consistency(consistency)
             .learners(learners)

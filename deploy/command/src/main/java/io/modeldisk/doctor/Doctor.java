@@ -69,6 +69,13 @@ public final class Doctor {
         return report;
     }
 
+    /** Returns why this process cannot mount a model, and what to do; empty if nothing prevents it. */
+    public Optional<String> obstacleToMounts() {
+        fuse();
+        return report.findings().stream().filter(finding -> finding.state() == Finding.State.MISSING)
+            .map(finding -> finding.subject() + ": " + finding.message()).findFirst();
+    }
+
     private void java() {
         int version = machine.javaVersion();
         report.check(Area.JAVA, "Java", version >= OLDEST_JAVA, "Java " + version,

@@ -52,7 +52,7 @@ final class BadInputIT {
         --size=1MiB --block-size=300k             | blockSize=300 KiB must be a power of two from 4096 to 1 MiB
         --size=1MiB --shard=2/2                   | --shard '2/2' must be I/N with I < N
         --size=1MiB --shard=first                 | --shard 'first' must be I/N
-        --size=256KiB --shard=1/2                 | shard=1 would get no block
+        --size=4KiB --shard=1/2                   | shard=1 would get no block
         --size=1MiB --aggregator=magic            | "magic" is not known; the known aggregators are
         --size=1MiB --aggregator=sgd:lr=-1        | lr=-1.0 must be above 0
         --size=1MiB --consistency=none            | consistency=none must be asp, bsp or ssp:S

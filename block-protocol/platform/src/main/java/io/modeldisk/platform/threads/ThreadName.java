@@ -85,6 +85,10 @@ public enum ThreadName {
     NOTICES(Kind.PLATFORM, "notices"),
     /** Fills memory with zeros. */
     PAGES(Kind.PLATFORM, "pages"),
+    /** Copies an output of a learner of {@code modeldisk run} to the terminal. */
+    OUTPUT(Kind.PLATFORM, "output", "RANK"),
+    /** Shows the progress of {@code modeldisk run}. */
+    PROGRESS(Kind.PLATFORM, "progress"),
     /** Stops the process in an orderly way. */
     SHUTDOWN(Kind.PLATFORM, "shutdown"),
     /** Ends the process after a failure. */

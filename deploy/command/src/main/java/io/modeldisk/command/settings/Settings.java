@@ -44,10 +44,12 @@ public final class Settings implements IDefaultValueProvider {
     private static final String NO_SECRETS = "none";
     /** Some editors write this character at the start of a file. It would become a part of the first setting's name. */
     private static final char BYTE_ORDER_MARK = '\uFEFF';
-    /** The environment variables that belong to no option: for the settings file, the log, and the background process. */
+    /**
+     * The environment variables that belong to no option: for the settings file, the log, the background process, and the
+     * learners of a run.
+     */
     private static final Set<String> OTHER_VARIABLES = Set.of(CONFIG, LogConfiguration.LEVEL,
-        LogConfiguration.ZOOKEEPER_LEVEL,
-        ServiceNotices.IN_BACKGROUND);
+        LogConfiguration.ZOOKEEPER_LEVEL, ServiceNotices.IN_BACKGROUND, "MODELDISK_RUN", "MODELDISK_DIR");
 
     /** The commands of the optional module {@code bench}. */
     private static final Set<String> OPTIONAL_COMMANDS = Set.of("bench", "trace", "tune");
@@ -188,7 +190,8 @@ public final class Settings implements IDefaultValueProvider {
 
     /** Returns the names of the commands to which settings belong. There might be no command of such a name. */
     public Set<String> commands() {
-        Stream<String> variables = System.getenv().keySet().stream().filter(name -> name.startsWith(PREFIX))
+        Stream<String> variables = System.getenv().keySet().stream()
+            .filter(name -> name.startsWith(PREFIX) && !OTHER_VARIABLES.contains(name))
             .map(name -> name.substring(PREFIX.length()).toLowerCase(Locale.ROOT));
         return Stream.concat(file.stringPropertyNames().stream(), variables).map(Settings::command)
             .collect(Collectors.toSet());

@@ -1,0 +1,98 @@
+package io.modeldisk.run;
+
+import io.modeldisk.platform.threads.ThreadName;
+import java.io.BufferedInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** A learner of a run: its process, and the threads that copy its output to the terminal with its rank in front. */
+final class Learner {
+    /** A longer line is written in several parts, so a program without line ends needs no more memory. */
+    private static final int LONGEST_LINE_BYTES = 1 << 16;
+    private static final Duration OUTPUT_TIMEOUT = Duration.ofSeconds(1);
+
+    private final int rank;
+    private final Process process;
+    private final RunConsole console;
+    private final List<Thread> copies;
+    private boolean noticed;
+
+    private Learner(int rank, Process process, RunConsole console) {
+        this.rank = rank;
+        this.process = process;
+        this.console = console;
+        this.copies = List.of(
+            ThreadName.OUTPUT.builder(rank).start(() -> copy(process.getInputStream(), console.output())),
+            ThreadName.OUTPUT.builder(rank).start(() -> copy(process.getErrorStream(), console.errors())));
+    }
+
+    static Learner start(RunPlan plan, int rank, RunDirectory run, RunConsole console) throws IOException {
+        ProcessBuilder builder = new ProcessBuilder(Service.inOwnSession(plan.command().toArray(String[]::new)))
+            .redirectInput(Path.of("/dev/null").toFile());
+        Map<String, String> environment = builder.environment();
+        environment.put(RunDirectory.VARIABLE, run.path().toString());
+        environment.put("MODELDISK_DIR", run.mount(rank).toString());
+        environment.put("RANK", Integer.toString(rank));
+        environment.put("LOCAL_RANK", Integer.toString(rank));
+        environment.put("WORLD_SIZE", Integer.toString(plan.learners()));
+        // The learners share the processors. By default, the libraries of each of them would use all processors.
+        environment.putIfAbsent("OMP_NUM_THREADS",
+            Integer.toString(Math.max(1, Runtime.getRuntime().availableProcessors() / plan.learners())));
+        // Otherwise Python keeps lines back, because its output is a pipe.
+        environment.putIfAbsent("PYTHONUNBUFFERED", "1");
+        environment.remove("NOTIFY_SOCKET");
+        return new Learner(rank, builder.start(), console);
+    }
+
+    int rank() {
+        return rank;
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    /** Returns the status with which the process has exited: 128 + N if signal N ended it. */
+    int exitStatus() {
+        return process.exitValue();
+    }
+
+    /** Returns true once, when the process has ended and its output is complete. */
+    boolean endsNow() throws InterruptedException {
+        if (noticed || process.isAlive()) {
+            return false;
+        }
+        noticed = true;
+        for (Thread copy : copies) {
+            // A process that the learner has started can keep the pipe open.
+            copy.join(OUTPUT_TIMEOUT);
+        }
+        return true;
+    }
+
+    private void copy(InputStream input, PrintStream stream) {
+        byte[] prefix = (rank + ": ").getBytes(StandardCharsets.US_ASCII);
+        byte[] line = new byte[LONGEST_LINE_BYTES];
+        int length = 0;
+        try (InputStream buffered = new BufferedInputStream(input)) {
+            for (int next = buffered.read(); next >= 0; next = buffered.read()) {
+                line[length++] = (byte) next;
+                if (next == '\n' || length == line.length) {
+                    console.write(stream, prefix, line, length);
+                    length = 0;
+                }
+            }
+        } catch (IOException e) {
+            console.say("the output of learner " + rank + " cannot be read: " + e.getMessage());
+        }
+        if (length > 0) {
+            console.write(stream, prefix, line, length);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+package io.modeldisk.run;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.platform.time.PeriodicThread;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Reads the state of the mounts each second, and shows how fast the learners make steps. Thread-safe. */
+final class Progress implements AutoCloseable {
+    private static final Duration PERIOD = Duration.ofSeconds(1);
+    private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /**
+     * What the mounts said at one time.
+     *
+     * @param steps the steps of the learner that has made most
+     * @param wherefore what takes the time of a step; empty if that is not known
+     */
+    private record Sample(long timeNs, long steps, String wherefore) {}
+
+    private final List<Path> mounts;
+    private final RunConsole console;
+    private final PeriodicThread thread;
+    private final Sample first = new Sample(NanoClock.SYSTEM.nanoTime(), 0, "");
+    /** The newest sample. Used by {@link #thread}, and after its end by {@link #summary}. */
+    private Sample last = first;
+
+    /**
+     * Creates an object that watches the mounts.
+     *
+     * @param mounts the directories of the mounts, which are ready
+     */
+    Progress(List<Path> mounts, RunConsole console) {
+        this.mounts = mounts;
+        this.console = console;
+        this.thread = new PeriodicThread(ThreadName.PROGRESS.builder(), NanoClock.SYSTEM, PERIOD, this::show).start();
+    }
+
+    private void show() {
+        Sample before = last;
+        last = sample();
+        String rate = rate(before, last);
+        console.progress(PlainText.format("run: %d steps, %s a second%s", last.steps(), rate,
+            last.wherefore().isEmpty() ? "" : "; " + last.wherefore()));
+    }
+
+    private Sample sample() {
+        List<String> reasons = new ArrayList<>();
+        long steps = last.steps();
+        for (Path mount : mounts) {
+            try {
+                JsonNode status = JSON.readTree(Files.readString(mount.resolve("status.json"))).path("mount");
+                steps = Math.max(steps, status.path("iterations").asLong());
+                reasons.add(status.path("slow").asText());
+            } catch (IOException e) {
+                // The mount of a learner that has ended might be gone.
+                reasons.add("");
+            }
+        }
+        reasons.removeIf(String::isEmpty);
+        return new Sample(NanoClock.SYSTEM.nanoTime(), steps,
+            reasons.isEmpty() ? last.wherefore() : reasons.getFirst());
+    }
+
+    private static String rate(Sample from, Sample to) {
+        double rate = (to.steps() - from.steps()) * SECOND_NS / Math.max(1, to.timeNs() - from.timeNs());
+        return PlainText.format(rate < 10 ? "%.2f" : "%.1f", rate);
+    }
+
+    /** Stops to watch, and returns what the learners have done since the start. */
+    String summary() {
+        close();
+        last = sample();
+        return PlainText.format("%d steps in %.1f s, %s a second%s", last.steps(),
+            (last.timeNs() - first.timeNs()) / SECOND_NS, rate(first, last),
+            last.wherefore().isEmpty() ? "" : "\nrun: " + last.wherefore());
+    }
+
+    @Override
+    public void close() {
+        thread.close();
+        console.progress("");
+    }
+}

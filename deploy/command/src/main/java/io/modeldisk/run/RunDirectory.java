@@ -1,0 +1,74 @@
+package io.modeldisk.run;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/**
+ * The directory of a run: the mounts, the logs, and the files by which the run and the learners signal to each other. The
+ * environment variable {@value #VARIABLE} of a learner names the directory.
+ */
+final class RunDirectory {
+    /**
+     * The environment variable with the path of the directory. The variable of a shard ends with {@code /shards}, that of a mount
+     * with {@code /mounts}: so the clean-up finds the processes of each kind, and their children.
+     */
+    static final String VARIABLE = "MODELDISK_RUN";
+
+    private final Path path;
+
+    private RunDirectory(Path path) {
+        this.path = path;
+    }
+
+    /** Creates an empty directory, to which only this user has access, for temporary files. */
+    static RunDirectory create() throws IOException {
+        Path parent = Path.of(System.getenv().getOrDefault("TMPDIR", "/tmp"));
+        try {
+            return new RunDirectory(Files.createTempDirectory(parent, "modeldisk-run.").toRealPath());
+        } catch (IOException e) {
+            throw new IOException("cannot create a directory in " + parent + ": " + e.getMessage()
+                + "; set TMPDIR to a directory with free space", e);
+        }
+    }
+
+    Path path() {
+        return path;
+    }
+
+    Path file(String name) {
+        return path.resolve(name);
+    }
+
+    /** The directory on which the model is mounted for a learner. */
+    Path mount(int rank) {
+        return path.resolve("mount-" + rank);
+    }
+
+    /** The model that the learner of rank 0 hands over. The file appears when it is complete. */
+    Path model() {
+        return path.resolve("model.safetensors");
+    }
+
+    /** Returns whether a learner has made its {@code Learner}. */
+    boolean hasJoined(int rank) {
+        return Files.exists(path.resolve("learner-" + rank));
+    }
+
+    /** Tells the learners that the model is mounted. */
+    void sayReady() throws IOException {
+        write("ready", "");
+    }
+
+    /** Tells the learners that the run fails. */
+    void sayFailed(String reason) throws IOException {
+        write("failed", reason);
+    }
+
+    private void write(String name, String text) throws IOException {
+        Path part = path.resolve(name + ".part");
+        Files.writeString(part, text);
+        Files.move(part, path.resolve(name), StandardCopyOption.ATOMIC_MOVE);
+    }
+}

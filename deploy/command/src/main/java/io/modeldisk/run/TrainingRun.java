@@ -1,0 +1,348 @@
+package io.modeldisk.run;
+
+import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.NanoClock;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/**
+ * Trains on this host: starts shards, a mount for each learner and the learners, watches them, and ends them all. Unless the
+ * options describe the model, the learner of rank 0 hands it over as a file, and the shards start with it. Used by one thread,
+ * except for {@link #interrupt}.
+ */
+public final class TrainingRun {
+    private static final long POLL_MS = 10;
+    private static final long CAUSE_MS = 200;
+    private static final Duration MODEL_HINT = Duration.ofSeconds(10);
+    private static final Duration LEARNER_HINT = Duration.ofSeconds(30);
+    /** The time in which learners can still report that the run has failed. */
+    private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+    /** A shard that ends so soon after its start is not started again. */
+    private static final Duration SHORT_LIFE = Duration.ofSeconds(5);
+    /** The memory of a process of modeldisk, at least. */
+    private static final long PROCESS_BYTES = 64L << 20;
+
+    /** The exit status of a process that signal N has ended is this number plus N. */
+    private static final int KILLED = 128;
+
+    private final RunPlan plan;
+    private final RunDirectory directory;
+    private final RunConsole console;
+    private final CleanUp cleanUp;
+    private final NanoClock clock = NanoClock.SYSTEM;
+    private final List<Service> shards = new ArrayList<>();
+    private final List<Long> shardsBeganNs = new ArrayList<>();
+    /** The options of each shard. They contain the port as soon as the shard is ready. */
+    private final List<List<String>> shardCommands = new ArrayList<>();
+    private final List<Service> mounts = new ArrayList<>();
+    private final List<Learner> learners = new ArrayList<>();
+    /** The exit status of the first learner that has failed; 0 if none has. */
+    private int failure;
+    private volatile boolean interrupted;
+    private volatile boolean ended;
+
+    private TrainingRun(RunPlan plan, RunDirectory directory, RunConsole console) throws IOException {
+        this.plan = plan;
+        this.directory = directory;
+        this.console = console;
+        this.cleanUp = CleanUp.start(directory);
+    }
+
+    /**
+     * Runs the learners until all have ended.
+     *
+     * @return the exit status: 0 if all learners have succeeded or, with --elastic, one has; otherwise that of the first learner
+     *     that has failed, or 1
+     * @throws IOException if the run cannot start, or if something is left that cannot be removed
+     */
+    public static int run(RunPlan plan) throws IOException, InterruptedException {
+        MemoryLimit memory = MemoryLimit.ofThisProcess();
+        Arguments.require(memory.allows(PROCESS_BYTES * (plan.learners() + plan.shards())),
+            "--learners " + plan.learners()
+                + " is too many for this machine: each mount needs at least 64 MiB besides the "
+                + "learner, and there are " + memory.describe());
+        TrainingRun run = new TrainingRun(plan, RunDirectory.create(), RunConsole.ofThisProcess());
+        Runtime.getRuntime().addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(run::interrupt));
+        return run.runAndEnd();
+    }
+
+    private int runAndEnd() throws IOException, InterruptedException {
+        boolean keep = false;
+        try {
+            int status = train();
+            keep = plan.keep();
+            return status;
+        } catch (RunFailedException e) {
+            console.say(e.getMessage());
+            directory.sayFailed(e.getMessage());
+            awaitLearners();
+            return e.exitStatus();
+        } catch (InterruptedException e) {
+            // The process stops, and interrupt() says so.
+            return 1;
+        } finally {
+            if (keep) {
+                console.say(howToEnd());
+            }
+            cleanUp.end(keep);
+            ended = true;
+        }
+    }
+
+    /** Ends everything. Runs when the process stops, also because of a signal. */
+    private void interrupt() {
+        if (ended) {
+            return;
+        }
+        interrupted = true;
+        console.say("interrupted; ending the learners, mounts and shards");
+        try {
+            cleanUp.end(false);
+        } catch (IOException e) {
+            console.say(e.getMessage());
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private int train() throws IOException, InterruptedException {
+        Path saved = plan.state() == null ? null : plan.state().resolve("model.safetensors");
+        boolean known = plan.modelGiven() || saved != null && Files.exists(saved);
+        List<String> source = List.of();
+        if (!known) {
+            startLearners();
+            awaitModel();
+            source = List.of("--from=" + (saved == null ? directory.model() : save(saved)));
+        } else if (!plan.modelGiven()) {
+            source = List.of("--from=" + saved);
+        }
+        startShards(source);
+        startMounts();
+        directory.sayReady();
+        try (Progress progress = new Progress(mountDirectories(), console)) {
+            if (known) {
+                startLearners();
+            }
+            awaitEnd();
+            console.say(counted(plan.learners(), "learner") + ", " + counted(plan.shards(), "shard") + ": "
+                + progress.summary());
+        }
+        return plan.elastic() && learners.stream().anyMatch(each -> each.exitStatus() == 0) ? 0 : failure;
+    }
+
+    private void startLearners() throws IOException {
+        for (int rank = 0; rank < plan.learners(); rank++) {
+            Files.createDirectories(directory.mount(rank));
+            learners.add(Learner.start(plan, rank, directory, console));
+        }
+    }
+
+    private void awaitModel() throws IOException, InterruptedException {
+        long hintNs = clock.nanoTime() + MODEL_HINT.toNanos();
+        boolean hinted = false;
+        while (!Files.exists(directory.model())) {
+            pause();
+            if (!learners.getFirst().isAlive() && !Files.exists(directory.model())) {
+                throw new RunFailedException(1,
+                    "the program of rank 0 ended without a Learner(net), so there was no model; a "
+                        + "program in another language needs --from FILE or --size BYTES");
+            }
+            if (!hinted && clock.nanoTime() - hintNs > 0) {
+                hinted = true;
+                console.say(
+                    "waiting until rank 0 makes its Learner(net); a program in another language needs --from FILE or "
+                        + "--size BYTES");
+            }
+        }
+    }
+
+    /** Keeps the model that rank 0 has handed over, for later runs with the same state. */
+    private Path save(Path saved) throws IOException {
+        Files.createDirectories(plan.state());
+        Path part = saved.resolveSibling(saved.getFileName() + ".part");
+        Files.copy(directory.model(), part, StandardCopyOption.REPLACE_EXISTING);
+        return Files.move(part, saved, StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    private void startShards(List<String> source) throws IOException, InterruptedException {
+        for (int i = 0; i < plan.shards(); i++) {
+            List<String> command = new ArrayList<>(List.of(plan.program(), "serve", "--model=" + plan.model(),
+                "--shard=" + i + "/" + plan.shards(), "--learners=" + plan.learners()));
+            command.addAll(source);
+            command.addAll(plan.serve());
+            if (plan.state() != null) {
+                command.add("--state=" + plan.state());
+            }
+            if (i == 0) {
+                command.addAll(plan.first());
+            }
+            shardCommands.add(command);
+            startShard(i, "127.0.0.1:0");
+        }
+        awaitReady(shards);
+    }
+
+    private void startShard(int number, String address) throws IOException {
+        List<String> command = new ArrayList<>(shardCommands.get(number));
+        command.add("--listen=" + address);
+        Service shard = Service.start(directory, "shard-" + number, "shards", command);
+        if (number == shards.size()) {
+            shards.add(shard);
+            shardsBeganNs.add(clock.nanoTime());
+        } else {
+            shards.set(number, shard);
+            shardsBeganNs.set(number, clock.nanoTime());
+        }
+    }
+
+    private void startMounts() throws IOException, InterruptedException {
+        String portals = shards.stream().map(Service::address).collect(Collectors.joining(","));
+        for (int rank = 0; rank < plan.learners(); rank++) {
+            Files.createDirectories(directory.mount(rank));
+            mounts.add(Service.start(directory, "mount-" + rank, "mounts", Stream.concat(
+                Stream.of(plan.program(), "mount", "modeldisk://" + portals + "/" + plan.model(),
+                    directory.mount(rank).toString(), "--foreground", "--learner=learner-" + rank),
+                plan.mount().stream()).toList()));
+        }
+        awaitReady(mounts);
+    }
+
+    private void awaitReady(List<Service> services) throws IOException, InterruptedException {
+        for (Service service : services) {
+            while (!service.isReady()) {
+                pause();
+            }
+        }
+    }
+
+    private void awaitEnd() throws IOException, InterruptedException {
+        long hintNs = clock.nanoTime() + LEARNER_HINT.toNanos();
+        boolean hinted = false;
+        while (learners.stream().anyMatch(Learner::isAlive)) {
+            pause();
+            if (!hinted && clock.nanoTime() - hintNs > 0) {
+                hinted = true;
+                learners.stream().filter(each -> each.isAlive() && isMissing(each)).forEach(each -> console
+                    .say("rank " + each.rank() + " has not made its Learner(net) yet; the others wait for it"));
+            }
+        }
+        checkLearners();
+    }
+
+    /** Returns whether a learner has not joined although another one has, so this one waits. */
+    private boolean isMissing(Learner learner) {
+        return !directory.hasJoined(learner.rank())
+            && learners.stream().anyMatch(each -> directory.hasJoined(each.rank()));
+    }
+
+    /** Waits a moment. Throws an exception if the run cannot continue. */
+    private void pause() throws IOException, InterruptedException {
+        if (interrupted) {
+            // The shutdown hook ends everything.
+            throw new InterruptedException();
+        }
+        checkServices();
+        checkLearners();
+        clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
+    }
+
+    private void checkServices() throws IOException {
+        for (int i = 0; i < shards.size(); i++) {
+            checkShard(i);
+        }
+        for (int rank = 0; rank < mounts.size(); rank++) {
+            Service mount = mounts.get(rank);
+            boolean needed = learners.size() <= rank || learners.get(rank).isAlive();
+            if (!mount.isAlive() && (needed || mount.exitStatus() != 0)) {
+                throw ended(mount);
+            }
+        }
+    }
+
+    private void checkShard(int number) throws IOException {
+        Service shard = shards.get(number);
+        if (shard.isAlive()) {
+            return;
+        }
+        long lifeNs = clock.nanoTime() - shardsBeganNs.get(number);
+        if (plan.state() == null || !shard.isReady() || lifeNs < SHORT_LIFE.toNanos()) {
+            throw ended(shard);
+        }
+        console.say(
+            shard.name() + " " + end(shard.exitStatus()) + "; it starts again from its newest checkpoint");
+        startShard(number, shard.address());
+    }
+
+    private static RunFailedException ended(Service service) throws IOException {
+        return new RunFailedException(service.exitStatus() == 2 ? 2 : 1, service.name() + " "
+            + end(service.exitStatus()) + (service.endOfLog().isEmpty() ? "" : ":" + service.endOfLog()));
+    }
+
+    private void checkLearners() throws IOException, InterruptedException {
+        for (Learner learner : learners) {
+            boolean endsNow = learner.endsNow();
+            if (learner.isAlive()) {
+                continue;
+            }
+            int status = learner.exitStatus();
+            if (status == 0 && isMissing(learner)) {
+                throw new RunFailedException(1, "rank " + learner.rank()
+                    + " ended without a Learner(net), and the others would wait for it");
+            }
+            if (status != 0 && endsNow) {
+                // The learner might have failed because its mount or a shard is just ending.
+                clock.sleep(CAUSE_MS, TimeUnit.MILLISECONDS);
+                checkServices();
+                failed("rank " + learner.rank() + " " + end(status), status);
+            }
+        }
+    }
+
+    private void failed(String message, int status) throws RunFailedException {
+        failure = failure == 0 ? status : failure;
+        if (!plan.elastic() || mounts.isEmpty()) {
+            throw new RunFailedException(status, message);
+        }
+        console.say(message + "; the other learners continue");
+    }
+
+    private static String end(int status) {
+        return status > KILLED ? "was ended by signal " + (status - KILLED) : "ended with status " + status;
+    }
+
+    private void awaitLearners() throws InterruptedException {
+        long deadlineNs = clock.nanoTime() + LAST_WORDS.toNanos();
+        while (learners.stream().anyMatch(Learner::isAlive) && clock.nanoTime() - deadlineNs < 0 && !interrupted) {
+            clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
+        }
+        for (Learner learner : learners) {
+            learner.endsNow();
+        }
+    }
+
+    private List<Path> mountDirectories() {
+        return IntStream.range(0, plan.learners()).mapToObj(directory::mount).toList();
+    }
+
+    private String howToEnd() {
+        Stream<String> unmounts = mountDirectories().stream().map(mount -> plan.program() + " unmount " + mount + "; ");
+        return "the shards and mounts stay; to end them: " + unmounts.collect(Collectors.joining())
+            + "kill " + shards.stream().map(each -> Long.toString(each.processId())).collect(Collectors.joining(" "))
+            + "; rm -r " + directory.path();
+    }
+
+    private static String counted(int count, String noun) {
+        return count + " " + noun + (count == 1 ? "" : "s");
+    }
+}
