@@ -1,11 +1,9 @@
 #!/usr/bin/python3
-"""Prints the progress of the quickstart during the training, and then a table of the results."""
+"""Prints the results of the quickstart as a table."""
 
 import argparse
 import json
-import pathlib
 import sys
-import time
 
 # The quickstart fails if a result is outside these limits.
 LEAST_ACCURACY = 0.95
@@ -13,45 +11,6 @@ LEAST_ACCURACY = 0.95
 ENOUGH_ITERATIONS = 400
 MOST_ACCURACY_DIFFERENCE = 0.005
 MOST_RELATIVE_DIFFERENCE = 1e-4
-
-
-def last_line(path):
-    try:
-        lines = pathlib.Path(path).read_text().splitlines()
-        return json.loads(lines[-1]) if lines else {}
-    except (OSError, json.JSONDecodeError):
-        return {}
-
-
-def runs(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def progress(options):
-    """Shows the progress until a learner exits. Updates one line on a terminal, or else prints a line every two seconds."""
-    pids = [int(pid) for pid in options.pids.split()]
-    terminal = sys.stdout.isatty()
-    next_line = 0.0
-    while True:
-        alive = all(runs(pid) for pid in pids)
-        lines = [last_line(path) for path in options.files]
-        if any(lines) and (terminal or not alive or time.monotonic() >= next_line):
-            done = min(line.get("iteration", 0) for line in lines)
-            losses = "  ".join(f"{line['loss']:.4f}" if line else "-" for line in lines)
-            filled = done * 30 // options.iterations
-            bar = "#" * filled + "." * (30 - filled)
-            text = f"   [{bar}] {done}/{options.iterations} iterations, loss {losses}"
-            print(f"\r{text}   " if terminal else text, end="" if terminal else "\n", flush=True)
-            next_line = time.monotonic() + 2
-        if not alive:
-            break
-        time.sleep(0.1)
-    if terminal:
-        print()
 
 
 def size(count):
@@ -75,8 +34,8 @@ def load(path):
 
 def table(options):
     evaluation, plain = load(options.evaluation), load(options.plain)
-    shards = load(options.status)
-    mounts = [load(path)["mount"] for path in options.mounts]
+    states = [load(path) for path in options.mounts]
+    shards, mounts = states[0]["shards"], [state["mount"] for state in states]
     pushed = sum(mount["pushedBytes"] for mount in mounts)
     pulled = sum(mount["pulledBytes"] for mount in mounts)
     rounds = [shard["rounds"] for shard in shards]
@@ -119,22 +78,12 @@ def table(options):
 
 
 def main():
-    arguments = argparse.ArgumentParser(description="Show the progress and the results of the quickstart.")
-    commands = arguments.add_subparsers(required=True)
-    watch = commands.add_parser("progress", help="show the progress of the learners until one learner exits")
-    watch.add_argument("--iterations", type=int, required=True)
-    watch.add_argument("--pids", required=True, help="the process ids of the learners, separated by blanks")
-    watch.add_argument("files", nargs="+", help="the progress files of the learners")
-    watch.set_defaults(run=progress)
-    show = commands.add_parser("table", help="print the table; the exit status is 0 if all results are as expected")
-    show.add_argument("--seconds", type=float, required=True)
-    show.add_argument("--evaluation", required=True)
-    show.add_argument("--plain", required=True)
-    show.add_argument("--status", required=True)
-    show.add_argument("mounts", nargs="+", help="the file status.json of each mount")
-    show.set_defaults(run=table)
-    options = arguments.parse_args()
-    sys.exit(options.run(options) or 0)
+    arguments = argparse.ArgumentParser(description="Print the results of the quickstart. Exits with status 0 if all are as expected.")
+    arguments.add_argument("--seconds", type=float, required=True)
+    arguments.add_argument("--evaluation", required=True)
+    arguments.add_argument("--plain", required=True)
+    arguments.add_argument("mounts", nargs="+", help="the file status.json of each mount")
+    sys.exit(table(arguments.parse_args()))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 /** Reads the state of the mounts each second, and shows how fast the learners make steps. Thread-safe. */
 final class Progress implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
+    /** Without a terminal, a line of the log shows the progress after so many periods. */
+    private static final int PERIODS_OF_A_LINE = 30;
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -34,6 +36,7 @@ final class Progress implements AutoCloseable {
     private final Sample first = new Sample(NanoClock.SYSTEM.nanoTime(), 0, "");
     /** The newest sample. Used by {@link #thread}, and after its end by {@link #summary}. */
     private Sample last = first;
+    private int shows;
 
     /**
      * Creates an object that watches the mounts.
@@ -49,9 +52,18 @@ final class Progress implements AutoCloseable {
     private void show() {
         Sample before = last;
         last = sample();
-        String rate = rate(before, last);
-        console.progress(PlainText.format("run: %d steps, %s a second%s", last.steps(), rate,
-            last.wherefore().isEmpty() ? "" : "; " + last.wherefore()));
+        shows++;
+        String text = counted(last.steps()) + ", " + rate(before, last) + " a second"
+            + (last.wherefore().isEmpty() ? "" : "; " + last.wherefore());
+        if (console.isTerminal()) {
+            console.progress("run: " + text);
+        } else if (shows % PERIODS_OF_A_LINE == 0) {
+            console.say(text);
+        }
+    }
+
+    private static String counted(long steps) {
+        return steps + (steps == 1 ? " step" : " steps");
     }
 
     private Sample sample() {
@@ -81,7 +93,7 @@ final class Progress implements AutoCloseable {
     String summary() {
         close();
         last = sample();
-        return PlainText.format("%d steps in %.1f s, %s a second%s", last.steps(),
+        return PlainText.format("%s in %.1f s, %s a second%s", counted(last.steps()),
             (last.timeNs() - first.timeNs()) / SECOND_NS, rate(first, last),
             last.wherefore().isEmpty() ? "" : "\nrun: " + last.wherefore());
     }

@@ -37,6 +37,11 @@ final class RunConsole {
         }
     }
 
+    /** Returns whether the errors go to a terminal, so {@link #progress} has an effect. */
+    boolean isTerminal() {
+        return terminal;
+    }
+
     /** Returns the stream of the learners' standard output. */
     PrintStream output() {
         return output;
