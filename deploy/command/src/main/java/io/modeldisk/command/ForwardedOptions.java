@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
+import java.util.Set;
 import java.util.TreeMap;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
@@ -80,6 +81,11 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
             throw new ParameterException(run,
                 "Unknown option: '" + name + "'; it is not an option of run, serve or mount");
         }
+    }
+
+    /** Returns the names of the options that run sets or does not allow. */
+    static Set<String> refused() {
+        return REFUSED.keySet();
     }
 
     private void add(String name, String word, boolean ofServe, boolean ofMount) {
