@@ -117,15 +117,11 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         if (ledger == null) {
             ledger = newLedger();
         }
+        // Discards what is left of an earlier learner of this mount, such as a doubt about its pushes.
         ledger.goOn();
         AllShards.run(shards, shard -> shard.membership().joinFirst());
         agree(0);
         skipsRounds = false;
-        for (int i = 0; i < shards.size(); i++) {
-            // A doubt about the pushes of an earlier learner of this mount is discarded, because it does not concern the learner
-            // that joins.
-            ledger.takeDoubt(i);
-        }
         joined = true;
     }
 

@@ -185,7 +185,10 @@ final class PartQueue {
     boolean ended(int shard, IoRequest request, boolean succeeded) {
         try (ScopedLock.Held _ = lock.hold()) {
             moved += succeeded ? 1 : 0;
-            end(remove(shard, request), succeeded);
+            Part part = remove(shard, request);
+            // The command might have been executed before it was aborted, or before the connection was lost.
+            part.doubtful |= !succeeded;
+            end(part, succeeded);
             return signalIfNeeded();
         }
     }

@@ -61,13 +61,12 @@ final class PartRounds {
                 return part.bytes;
             }
             if (part.doubtful && ledger.mayHave(shard, part.round)) {
-                ledger.takeDoubt(shard);
                 throw forgotten(id, "the push at byte " + (start + part.offset)
                     + " was in flight and may count once or not at all");
             }
         }
         if (pushes) {
-            if (ledger.takeDoubt(shard)) {
+            if (ledger.isDoubtful(shard)) {
                 throw forgotten(id, "a push to it had failed and may count once or not at all");
             }
             part.granted = false;
@@ -108,6 +107,8 @@ final class PartRounds {
         ledger.ended(first(part), end(part), part.epoch, shardHasIt);
         if (shardHasIt) {
             taken.set(first(part) - first(), end(part) - first());
+        } else if (part.doubtful) {
+            ledger.endedInDoubt(first(part), part.epoch, part.round);
         }
     }
 

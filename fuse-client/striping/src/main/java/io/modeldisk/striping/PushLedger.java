@@ -43,7 +43,10 @@ final class PushLedger {
     private final int[] epoch;
     /** For each shard, the last round for which the shard might have pushes of an earlier membership. */
     private final long[] lastKnownRound;
-    /** The shards that have forgotten the learner after a failed call, and might have received parts of this call. */
+    /**
+     * The shards that have forgotten the learner after a failed call, and might have received parts of this call. A shard stays
+     * doubtful until {@link #goOn}, because several calls can repeat a gradient at the same time, and each of them must fail.
+     */
     private final BitRanges doubtful;
     /** The reason why a gradient of the learner was last abandoned; null if no gradient was abandoned. */
     private ShardException reason;
@@ -95,13 +98,11 @@ final class PushLedger {
     }
 
     /**
-     * Returns whether the shard is marked as doubtful, and clears this mark. A shard is doubtful if it has forgotten the learner
-     * after a failed call whose parts must be repeated, because it might have applied these parts in the earlier membership.
+     * Returns whether the shard is doubtful: it has forgotten the learner after a failed call whose parts must be repeated, and
+     * might have applied these parts in the earlier membership. No push to this shard is allowed until {@link #goOn} is called.
      */
-    synchronized boolean takeDoubt(int shard) {
-        boolean doubt = doubtful.any(shard, shard + 1L);
-        doubtful.clear(shard, shard + 1L);
-        return doubt;
+    synchronized boolean isDoubtful(int shard) {
+        return doubtful.any(shard, shard + 1L);
     }
 
     /**
@@ -290,6 +291,17 @@ final class PushLedger {
         repeatable.clear(start, end);
     }
 
+    /**
+     * Records that a push has failed without a response. If its membership has ended since the grant, a repeated push would not
+     * be recognized by the shard, so the shard becomes doubtful if it might have the push.
+     */
+    synchronized void endedInDoubt(long from, int grantedEpoch, long ofRound) {
+        int shard = shardOf(blockOf(from));
+        if (grantedEpoch != epoch[shard] && mayHave(shard, ofRound)) {
+            doubtful.set(shard, shard + 1L);
+        }
+    }
+
     /** Records the result of a granted push: the shard has the data, or the push is to be repeated. */
     synchronized void ended(long from, long end, int grantedEpoch, boolean shardHasIt) {
         if (grantedEpoch != epoch[shardOf(blockOf(from))]) {
@@ -305,8 +317,17 @@ final class PushLedger {
         }
     }
 
-    /** Records that a call has failed although the shards have this range. If the call is repeated, the range keeps its round. */
+    /**
+     * Records that a call has failed although the shards have this range. If the call is repeated, the range keeps its round. A
+     * shard that has forgotten the learner since then would count the repeated push again, so the shard becomes doubtful.
+     */
     synchronized void repeat(long from, long end) {
+        for (long at = from; at < end; at = endOf(blockOf(at), end)) {
+            if (!taken.all(at, endOf(blockOf(at), end))) {
+                int shard = shardOf(blockOf(at));
+                doubtful.set(shard, shard + 1L);
+            }
+        }
         long start = taken.nextSet(from, end);
         while (start < end) {
             long stop = taken.nextClear(start, end);

@@ -9,9 +9,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
 import java.io.IOException;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -40,6 +42,83 @@ class ForgottenLearnerTest extends ShardsFixture {
             .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 1));
         model.goOn();
         model.push(0, memory, 0, 4 * MIB, Cancellation.NONE);
+    }
+
+    /** Fails a push of the whole model whose commands wait in the shards, so the result of each command is unknown. */
+    private void failPush() throws Exception {
+        shards.parking(true);
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, cancellation));
+        await("all commands of the push wait in the shards", () -> shards.parked() == 8);
+        cancellation.cancel();
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).isNotNull();
+        shards.parking(false);
+    }
+
+    private void assertPushFailsInDoubt(long block, int shard) {
+        assertThatThrownBy(() -> model.push(block * BLOCK, memory, 0, BLOCK, Cancellation.NONE))
+            .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, shard))
+            .hasMessageContaining("may count once or not at all");
+    }
+
+    @Test
+    void eachRepetitionOfAPushInDoubtFailsUntilTheLearnerContinues() throws Exception {
+        serve(8 * BLOCK, 2);
+        model.join();
+        failPush();
+        shards.forget(0);
+        // The pieces of a gradient are separate calls, which run at the same time.
+        List<CompletableFuture<Void>> pieces = IntStream.of(0, 2, 4, 6)
+            .mapToObj(block -> async(() -> model.push(block * BLOCK, memory, 0, BLOCK, Cancellation.NONE))).toList();
+        for (CompletableFuture<Void> piece : pieces) {
+            assertThatThrownBy(() -> piece.get(30, TimeUnit.SECONDS)).cause()
+                .satisfies(failed -> assertShardFailed(failed, ShardException.Kind.LEARNER_FORGOTTEN, 0));
+        }
+        assertPushFailsInDoubt(0, 0);
+        model.pull(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        assertPushFailsInDoubt(2, 0);
+        model.push(BLOCK, memory, 0, BLOCK, Cancellation.NONE);
+        model.goOn();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+    }
+
+    @Test
+    void learnerThatJoinsAfterAPushInDoubtIsNotAffected() throws Exception {
+        serve(8 * BLOCK, 2);
+        model.join();
+        failPush();
+        shards.forget(0);
+        assertPushFailsInDoubt(0, 0);
+        model.leave();
+        model.join();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+    }
+
+    @Test
+    void acknowledgedPartOfAFailedPushIsNotRepeatedAfterItsShardForgotTheLearner() throws Exception {
+        serve(8 * BLOCK, 2);
+        model.join();
+        shards.shards.get(1).parking = true;
+        Cancellation cancellation = new Cancellation();
+        CompletableFuture<Void> push = async(() -> model.push(0, memory, 0, 8 * BLOCK, cancellation));
+        await("shard 0 has its part of the push, and shard 1 does not",
+            () -> shards.shards.get(0).admitted.get() == 4 && shards.parked() == 4);
+        shards.forget(0);
+        await("another call joins shard 0 again", () -> {
+            try {
+                model.pull(0, memory, 0, BLOCK, Cancellation.NONE);
+                return shards.shards.get(0).admitted.get() == 5;
+            } catch (IOException e) {
+                return false;
+            }
+        });
+        cancellation.cancel();
+        assertThatThrownBy(() -> push.get(30, TimeUnit.SECONDS)).isNotNull();
+        shards.parking(false);
+        assertPushFailsInDoubt(0, 0);
+        assertPushFailsInDoubt(0, 0);
+        model.goOn();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
     }
 
     @Test

@@ -175,20 +175,48 @@ class PushLedgerTest {
     }
 
     @Test
-    void failedPushIsReportedAsDoubtfulOnceAfterTheShardForgetsTheLearner() {
+    void shardIsDoubtfulAfterAFailedPushAndAResetUntilTheLearnerContinues() {
         fail(0, 4);
         ledger.reset(1, 9, Long.MAX_VALUE);
-        assertThat(ledger.takeDoubt(1)).isFalse();
+        assertThat(ledger.isDoubtful(1)).isFalse();
         ledger.reset(0, 9, Long.MAX_VALUE);
-        assertThat(ledger.takeDoubt(0)).isTrue();
-        assertThat(ledger.takeDoubt(0)).isFalse();
+        ledger.reset(0, 10, Long.MAX_VALUE);
+        assertThat(ledger.isDoubtful(0)).isTrue();
+        assertThat(ledger.isDoubtful(0)).isTrue();
+        assertThat(restored().isDoubtful(0)).isTrue();
+        ledger.goOn();
+        assertThat(ledger.isDoubtful(0)).isFalse();
+    }
+
+    @Test
+    void shardIsDoubtfulIfAPushFailsAfterTheShardHasForgottenTheLearner() {
+        begin(0, 4);
+        int before = grant.epoch;
+        ledger.endedInDoubt(0, before, 1);
+        assertThat(ledger.isDoubtful(0)).as("the shard knows the learner").isFalse();
+        ledger.reset(0, 1, 0);
+        ledger.endedInDoubt(0, before, 1);
+        assertThat(ledger.isDoubtful(0)).as("the shard has no push of round 1").isFalse();
+        ledger.reset(0, 2, 1);
+        ledger.endedInDoubt(0, before, 1);
+        assertThat(ledger.isDoubtful(0)).isTrue();
+        assertThat(ledger.isDoubtful(1)).isFalse();
+    }
+
+    @Test
+    void shardIsDoubtfulIfACallFailsOfWhichItHadAPartBeforeItForgotTheLearner() {
+        push(0, 8);
+        ledger.reset(1, 1, Long.MAX_VALUE);
+        ledger.repeat(0, 8);
+        assertThat(ledger.isDoubtful(0)).isFalse();
+        assertThat(ledger.isDoubtful(1)).isTrue();
     }
 
     @Test
     void successfulPushesAreNotDoubtfulAfterTheShardForgetsTheLearner() {
         push(0, 4);
         ledger.reset(0, 9, Long.MAX_VALUE);
-        assertThat(ledger.takeDoubt(0)).isFalse();
+        assertThat(ledger.isDoubtful(0)).isFalse();
     }
 
     @Test
@@ -257,12 +285,12 @@ class PushLedgerTest {
         push(0, 4);
         fail(0, 4);
         ledger.reset(0, 2, 1);
-        assertThat(ledger.takeDoubt(0)).isFalse();
+        assertThat(ledger.isDoubtful(0)).isFalse();
         assertThat(ledger.mayHave(0, 1)).isTrue();
         assertThat(ledger.mayHave(0, 2)).isFalse();
         fail(0, 4);
         ledger.reset(0, 2, 2);
-        assertThat(ledger.takeDoubt(0)).isTrue();
+        assertThat(ledger.isDoubtful(0)).isTrue();
     }
 
     @Test

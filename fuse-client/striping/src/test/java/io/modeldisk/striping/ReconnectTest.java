@@ -82,6 +82,7 @@ class ReconnectTest extends ShardsFixture {
                 return false;
             }
         });
+        model.goOn();
         model.push(0, memory, 0, 4 * BLOCK, Cancellation.NONE);
     }
 
