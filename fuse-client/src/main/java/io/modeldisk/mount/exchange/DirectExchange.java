@@ -34,6 +34,8 @@ final class DirectExchange implements Exchange {
     private volatile long round;
     /** The reason why gradients are discarded until the next fsync; null if gradients are pushed. */
     private volatile IOException rollback;
+    /** True if the counters contain {@link #rollback}. Guarded by {@code this}. */
+    private boolean counted;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
         this.model = model;
@@ -44,27 +46,39 @@ final class DirectExchange implements Exchange {
 
     @Override
     public void prepare(boolean learner, Cancellation cancellation) {
-        rollback = null;
+        end(null);
         round = learner ? model.nextRound() : 0;
     }
 
     /**
-     * Handles a failure: returns if {@link OnRollback#isReason} is true, so the learner can continue. Throws any other failure.
+     * Discards all gradients until the next fsync if {@link OnRollback#isReason} is true, so the learner can continue. Throws any
+     * other failure. Does not permit pushes again: other requests of the same write(2) might be about to push, and a request that
+     * repeats a failed one would count twice.
      */
-    private void goOn(IOException failure) throws IOException {
+    private synchronized void discard(IOException failure) throws IOException {
         counters.failed(failure);
         if (!OnRollback.isReason(failure)) {
             throw failure;
         }
-        synchronized (this) {
-            if (rollback == null) {
-                LOG.warn("{}; all gradients written before the next fsync are discarded", failure.getMessage());
-                counters.wentOn(failure, model.goOn());
-            } else {
-                model.goOn();
-            }
-            rollback = failure;
+        if (rollback == null) {
+            LOG.warn("{}; all gradients written before the next fsync are discarded", failure.getMessage());
         }
+        rollback = failure;
+    }
+
+    /** Permits pushes and pulls again. Until the next fsync, the gradients are still discarded. */
+    private synchronized void goOn(IOException reason) {
+        long rounds = model.goOn();
+        if (!counted) {
+            counters.wentOn(reason, rounds);
+            counted = true;
+        }
+    }
+
+    /** Ends the discarding of gradients, or continues it for a reason that an earlier process has counted. */
+    private synchronized void end(IOException untold) {
+        rollback = untold;
+        counted = untold != null;
     }
 
     /** A read or a write in progress. The object is reused for later requests. */
@@ -153,6 +167,7 @@ final class DirectExchange implements Exchange {
 
         private void pulled() throws IOException {
             if (failure != null) {
+                discard(failure);
                 goOn(failure);
                 move(null);
             }
@@ -162,7 +177,7 @@ final class DirectExchange implements Exchange {
 
         private void pushed() throws IOException {
             if (failure != null) {
-                goOn(failure);
+                discard(failure);
                 return;
             }
             counters.pushed(bytes(), clock.nanoTime() - startedNs);
@@ -246,16 +261,17 @@ final class DirectExchange implements Exchange {
             }
         } catch (IOException e) {
             pushed |= ends && !OnRollback.isReason(e);
-            goOn(e);
+            discard(e);
         }
         IOException told = rollback;
         if (told != null) {
+            goOn(told);
             if (onRollback == OnRollback.FAIL) {
                 // An interrupted call must end with EINTR. When the process repeats the call, the repeated call reports the
                 // failure.
                 cancellation.check();
             }
-            rollback = null;
+            end(null);
             round = model.nextRound();
             if (onRollback == OnRollback.FAIL) {
                 throw told;
@@ -286,7 +302,7 @@ final class DirectExchange implements Exchange {
     @Override
     public void abandon() {
         pushed = false;
-        rollback = null;
+        end(null);
         round = 0;
     }
 
@@ -304,13 +320,13 @@ final class DirectExchange implements Exchange {
     @Override
     public void resume(ExchangeImage image) {
         pushed = image.learner().unfinished();
-        rollback = image.learner().rollback() ? OnRollback.untold() : null;
+        end(image.learner().rollback() ? OnRollback.untold() : null);
         round = image.learner().round();
     }
 
     @Override
     public void resumeAfterKill(boolean mapped, IOException reason) {
         prepare(true, Cancellation.NONE);
-        rollback = reason;
+        end(reason);
     }
 }

@@ -9,6 +9,7 @@ import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.EnumNames;
 import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 final class DirectExchangeTest extends ExchangeFixture<Exchange> {
@@ -59,6 +60,37 @@ final class DirectExchangeTest extends ExchangeFixture<Exchange> {
         exchange.write(1 << 20, 20, request.with(3, 20));
         assertThat(model.weight((1 << 20) + 19)).isEqualTo((byte) 3);
         assertThat(model.weight((1 << 20) + 20)).isZero();
+    }
+
+    /** Otherwise, a request that repeats a failed one at the same moment would be pushed, and might count twice. */
+    @Test
+    void failedWritePermitsNoPushBeforeTheFsync() throws IOException {
+        AtomicInteger continuations = new AtomicInteger();
+        exchange.prepare(true, Cancellation.NONE);
+        model.whenGoingOn = continuations::incrementAndGet;
+        model.goBack(7);
+        write(0);
+        write(4096);
+        assertThat(continuations).hasValue(0);
+        assertThatThrownBy(this::fsync).hasMessageContaining("gone back");
+        assertThat(continuations).hasValue(1);
+        write(0);
+        fsync();
+        assertThat(model.weight(0)).isEqualTo((byte) 8);
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
+    }
+
+    @Test
+    void rollbackThatAReadHasFoundIsCountedOnce() throws IOException {
+        exchange.prepare(true, Cancellation.NONE);
+        model.goBack(7);
+        assertThat(read(0)).isEqualTo(7);
+        write(0);
+        assertThat(read(0)).isEqualTo(7);
+        assertThatThrownBy(this::fsync).hasMessageContaining("gone back");
+        fsync();
+        assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
+        assertThat(exchange.counters().roundsTakenBack.sum()).isEqualTo(MemoryModel.ROUNDS_BACK);
     }
 
     @Test
