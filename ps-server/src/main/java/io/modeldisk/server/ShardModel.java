@@ -125,6 +125,9 @@ public final class ShardModel extends Shard implements AutoCloseable {
             if (shard.replication() == null) {
                 shard.takeCheckpoints(restored, 0);
             }
+            if (shard.startRound() > 0) {
+                shard.checkpointer().continueLearners();
+            }
             return shard;
         } catch (IOException | RuntimeException | OutOfMemoryError e) {
             if (shard != null) {

@@ -9,6 +9,8 @@ import io.modeldisk.fault.checkpoint.CheckpointPeriod;
 import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.checkpoint.StartAgainException;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.protocol.engine.Nexus;
+import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.Roles;
 import io.modeldisk.server.fake.SumAggregator;
 import io.modeldisk.test.ManualClock;
@@ -130,6 +132,82 @@ class CheckpointRestartTest extends CheckpointFixture {
         assertThat(histories(start(2))).as("after a stop without new pushes").isEqualTo(before);
         closeShards();
         assertThat(histories(start(2))).as("after the death of both shards").doesNotContainAnyElementsOf(before);
+    }
+
+    private ShardModel startOf(int learners) throws Exception {
+        ShardModel shard = start(context(0, 1).learners(learners).lease(Duration.ofSeconds(1)));
+        step(List.of(shard));
+        return shard;
+    }
+
+    private ShardModel startedAfterAStop(ShardModel shard, int learners) throws Exception {
+        stop(List.of(shard));
+        closeShards();
+        return startOf(learners);
+    }
+
+    private static long join(ShardModel shard, Nexus learner, boolean anew) throws Exception {
+        return shard.learners().admit(learner, anew).number();
+    }
+
+    @Test
+    void pushThatABspShardHadBeforeAPlannedStopCountsOnceIfItIsRepeatedAfterIt() throws Exception {
+        ShardModel shard = startOf(1);
+        long number = join(shard, LEARNER, false);
+        push(shard, 1, 1);
+        push(shard, 2, 2);
+        ShardModel again = startedAfterAStop(shard, 1);
+        assertThat(join(again, LEARNER, false)).isEqualTo(number);
+        push(again, 2, 2);
+        assertThat(weights(again)).containsOnly(3);
+        push(again, 3, 3);
+        assertThat(weights(again)).containsOnly(6);
+        assertThat(join(startedAfterAStop(again, 1), LEARNER, false)).as("after another stop").isEqualTo(number);
+    }
+
+    @Test
+    void learnerWithoutWhichARoundHasClosedDoesNotContinueAfterAPlannedStop() throws Exception {
+        Nexus other = FakeTask.nexus("b");
+        ShardModel shard = startOf(2);
+        shard.target().nexusEstablished(other);
+        long number = join(shard, LEARNER, false);
+        long others = join(shard, other, false);
+        FakeTask whole = new FakeTask(other, 0, SIZE).fill(1).ofRound(1);
+        write(shard.target().units().get(0), whole);
+        shard.target().nexusLost(LEARNER, false);
+        clock.advance(Duration.ofSeconds(2));
+        shard.expire();
+        assertThat(shard.consistency().rounds(0)).isEqualTo(1);
+        ShardModel again = startedAfterAStop(shard, 2);
+        assertThat(join(again, LEARNER, false)).isNotEqualTo(number);
+        assertThat(join(again, other, false)).isEqualTo(others);
+    }
+
+    @Test
+    void learnerContinuesNeitherAfterAnewNorAfterTheDeathOfTheShard() throws Exception {
+        ShardModel shard = startOf(1);
+        long number = join(shard, LEARNER, false);
+        push(shard, 1, 1);
+        ShardModel again = startedAfterAStop(shard, 1);
+        assertThat(join(again, LEARNER, true)).isNotEqualTo(number);
+        long newNumber = join(again, LEARNER, false);
+        push(again, 2, 1);
+        checkpoint(List.of(again));
+        closeShards();
+        assertThat(join(startOf(1), LEARNER, false)).isNotEqualTo(number).isNotEqualTo(newNumber);
+    }
+
+    @Test
+    void learnerThatComesBackAfterTheNextRoundHasBegunDoesNotContinue() throws Exception {
+        ShardModel shard = startOf(1);
+        long number = join(shard, LEARNER, false);
+        push(shard, 1, 1);
+        ShardModel again = startedAfterAStop(shard, 1);
+        Nexus other = FakeTask.nexus("b");
+        again.target().nexusEstablished(other);
+        join(again, other, false);
+        write(again.target().units().get(0), new FakeTask(other, 0, SIZE).fill(1).ofRound(2));
+        assertThat(join(again, LEARNER, false)).isNotEqualTo(number);
     }
 
     @Test

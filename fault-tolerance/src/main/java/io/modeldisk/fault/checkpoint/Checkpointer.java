@@ -3,6 +3,7 @@ package io.modeldisk.fault.checkpoint;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.membership.Membership;
+import io.modeldisk.fault.membership.MembershipImage;
 import io.modeldisk.fault.model.ModelSource;
 import io.modeldisk.fault.shard.ShardBlocks;
 import io.modeldisk.fault.shard.ShardRounds;
@@ -19,6 +20,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
@@ -53,6 +55,7 @@ public final class Checkpointer implements AutoCloseable {
     private final ModelFacts facts;
     private final boolean inRounds;
     private final ShardBlocks store;
+    private final Membership<Nexus, ?> learners;
     private final Aggregator aggregator;
     private final Progress progress;
     private final ShardRounds<?> consistency;
@@ -113,6 +116,7 @@ public final class Checkpointer implements AutoCloseable {
         this.facts = facts;
         this.inRounds = facts.consistencyMode().kind() == ConsistencyMode.Kind.BSP;
         this.store = store;
+        this.learners = learners;
         this.aggregator = aggregator;
         this.progress = new Progress(store, learners, rawWrites);
         this.consistency = consistency;
@@ -188,6 +192,14 @@ public final class Checkpointer implements AutoCloseable {
      */
     public long history() {
         return stop.history();
+    }
+
+    /**
+     * Lets the learners continue that had pushed all rounds of a bsp shard when it was stopped. Must be called before a learner
+     * joins, and only if the shard has no journal and no backups, which restore the learners themselves.
+     */
+    public void continueLearners() {
+        learners.remember(stop.learners());
     }
 
     /** The newest checkpoint, and the last failure. */
@@ -521,7 +533,9 @@ public final class Checkpointer implements AutoCloseable {
             disconnect.run();
             close();
             stop.advanced();
-            complete = stop.end();
+            AtomicReference<MembershipImage<Nexus>> image = new AtomicReference<>();
+            learners.image(image::set);
+            complete = stop.end(image.get());
         } catch (IOException e) {
             LOG.warn("the stop of the shard cannot be recorded in {}: {}", state.path(), e.toString());
         }

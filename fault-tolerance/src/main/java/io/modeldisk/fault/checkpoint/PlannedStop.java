@@ -1,8 +1,10 @@
 package io.modeldisk.fault.checkpoint;
 
+import io.modeldisk.fault.membership.MembershipImage;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.engine.Nexus;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -92,6 +94,11 @@ final class PlannedStop {
         long stopped = stops.takeHistory(newest);
         long continued = ofOther == 0 ? stopped : ofOther;
         this.history = continued != 0 ? continued : ThreadLocalRandom.current().nextLong() | 1;
+    }
+
+    /** Returns the learners that continue, because this shard has started from its last checkpoint before a planned stop. */
+    List<MembershipImage.Learner<Nexus>> learners() {
+        return stops.learners();
     }
 
     /** See {@link Checkpointer#history}. */
@@ -230,10 +237,16 @@ final class PlannedStop {
         return new Written(partial, progressOfShards);
     }
 
-    /** Returns whether the newest checkpoint has all updates. Records the result in the directory for the next start. */
-    boolean end() throws IOException {
+    /**
+     * Returns whether the newest checkpoint has all updates. Records the result in the directory for the next start, and in bsp
+     * the learners that have pushed the last round of the checkpoint.
+     */
+    boolean end(MembershipImage<Nexus> learners) throws IOException {
         boolean complete = isSaved();
-        stops.stopped(saved.number(), complete ? history : 0);
+        boolean continues = complete && inRounds && learners.openedRound() == saved.round();
+        stops.stopped(saved.number(), complete ? history : 0, continues
+            ? learners.learners().stream().filter(learner -> learner.joinRound() <= saved.round()).toList()
+            : List.of());
         return complete;
     }
 }

@@ -1,9 +1,13 @@
 package io.modeldisk.fault.checkpoint;
 
+import io.modeldisk.fault.membership.MembershipImage;
 import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.protocol.engine.Nexus;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -22,12 +26,36 @@ final class ShardStops {
      */
     record Stop(long id, boolean stopped, long checkpoint, long history) {}
 
+    /**
+     * The learners that continue when the shard starts again. They have a file of their own, because the shards of earlier
+     * versions read the files of the stops.
+     *
+     * @param id the id of the stop
+     */
+    private record Kept(long id, List<KeptLearner> learners) {}
+
+    /** A learner of the shard when the shard stopped; see {@link Nexus} and {@link MembershipImage.Learner}. */
+    private record KeptLearner(
+        String initiatorName, long isid, String targetName, String user, long number, long joinRound) {
+        static KeptLearner of(MembershipImage.Learner<Nexus> learner) {
+            Nexus key = learner.key();
+            return new KeptLearner(key.initiatorName(), key.isid(), key.targetName(), key.user(), learner.number(),
+                learner.joinRound());
+        }
+
+        MembershipImage.Learner<Nexus> learner() {
+            return new MembershipImage.Learner<>(
+                new Nexus(initiatorName, isid, targetName, initiatorName, Set.of(), user, null), number, joinRound, 0);
+        }
+    }
+
     private final StateDirectory state;
     private final int shard;
     private final int shards;
     private final long id = ThreadLocalRandom.current().nextLong() | 1;
     /** For each shard, the id of the last stop that {@link #hasNew} has found; 0 if it has found none. */
     private final long[] seen;
+    private List<MembershipImage.Learner<Nexus>> learners = List.of();
 
     ShardStops(StateDirectory state, int shard, int shards) {
         this.state = state;
@@ -43,11 +71,22 @@ final class ShardStops {
      */
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
+        boolean continues = last != null && last.checkpoint() == checkpoint;
+        Kept kept = state.read(learnersFile(), Kept.class);
+        if (continues && kept != null && kept.id() == last.id()) {
+            learners = kept.learners().stream().map(KeptLearner::learner).toList();
+        }
         if (Files.deleteIfExists(state.path().resolve(file(shard)))) {
             // After a power failure, the file must not reappear, because the checkpoint does not have the updates that follow.
             DurableFiles.sync(state.path());
         }
-        return last != null && last.checkpoint() == checkpoint ? last.history() : 0;
+        Files.deleteIfExists(state.path().resolve(learnersFile()));
+        return continues ? last.history() : 0;
+    }
+
+    /** Returns the learners that the last stop has recorded. Must be called after {@link #takeHistory}. */
+    List<MembershipImage.Learner<Nexus>> learners() {
+        return learners;
     }
 
     /** Records that this shard waits for its last checkpoint. */
@@ -55,8 +94,15 @@ final class ShardStops {
         state.write(file(shard), new Stop(id, false, 0, 0));
     }
 
-    /** Records that this shard has stopped. */
-    void stopped(long checkpoint, long history) throws IOException {
+    /**
+     * Records that this shard has stopped.
+     *
+     * @param continuing the learners whose pushes are all in the checkpoint
+     */
+    void stopped(long checkpoint, long history, List<MembershipImage.Learner<Nexus>> continuing) throws IOException {
+        if (!continuing.isEmpty()) {
+            state.write(learnersFile(), new Kept(id, continuing.stream().map(KeptLearner::of).toList()));
+        }
         state.write(file(shard), new Stop(id, true, checkpoint, history));
     }
 
@@ -99,6 +145,10 @@ final class ShardStops {
 
     private String file(int number) {
         return PlainText.format("stop-%05d-of-%05d.json", number + 1, shards);
+    }
+
+    private String learnersFile() {
+        return PlainText.format("learners-%05d-of-%05d.json", shard + 1, shards);
     }
 
     private Stop read(int number) throws IOException {

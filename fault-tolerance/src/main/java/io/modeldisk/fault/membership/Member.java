@@ -27,6 +27,12 @@ public class Member<K> {
         place = placeInJob;
     }
 
+    /**
+     * Called when the learner continues a membership of an earlier process in which it has pushed all rounds up to this one.
+     * Default: does nothing.
+     */
+    protected void continueAfter(long round) {}
+
     /** Returns the place that the learner got when it joined. While the job forms, the place is also the rank of the learner. */
     int place() {
         return place;

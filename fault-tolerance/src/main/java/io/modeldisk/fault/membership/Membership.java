@@ -62,6 +62,8 @@ public class Membership<K, M extends Member<K>> {
     // The highest round that a learner passed to partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
     private long firstRound = 1;
+    // The learners of the previous process that can continue. Guarded by lock.
+    private final Map<K, MembershipImage.Learner<K>> former = new HashMap<>();
     private Consumer<MembershipChange<K>> recorder = change -> {};
 
     /** The connections of a key: the key of the newest connection, and the number of connections. */
@@ -111,7 +113,7 @@ public class Membership<K, M extends Member<K>> {
         M newcomer = newMember.apply(key);
         synchronized (lock) {
             M other = members.get(key);
-            return other != null ? other : add(newcomer);
+            return other != null ? other : add(newcomer, former.remove(key));
         }
     }
 
@@ -136,21 +138,31 @@ public class Membership<K, M extends Member<K>> {
      * Adds a new learner with this key. First, each member that is the {@linkplain #isSameLearner same learner} leaves, so its
      * data does not count as data of the new learner.
      *
+     * @param continues whether the learner may continue its membership in the previous process of the shard
      * @return the new learner; rounds that waited for a member that has left might close now
      */
-    public M joinAnew(K key) {
+    public M joinAnew(K key, boolean continues) {
         M newcomer = newMember.apply(key);
         synchronized (lock) {
             sameLearners(key).forEach(this::remove);
-            return add(newcomer);
+            MembershipImage.Learner<K> own = former.remove(key);
+            return add(newcomer, continues ? own : null);
         }
     }
 
-    private M add(M member) {
+    /** Adds a learner. {@code own} is its membership in the previous process; null if there is none, or if it has ended. */
+    private M add(M member, MembershipImage.Learner<K> own) {
         fixPartitions(lastOpenedRound);
         int place = roster.formed() ? inOrder.size() : firstFreePlace();
-        // The number must not be 0, so its lowest bit is set.
-        member.admit(numbers.nextLong() | 1, roster.formed() ? partitions.fixedRound() + 1 : firstRound, place);
+        long round = roster.formed() ? partitions.fixedRound() + 1 : firstRound;
+        // A learner continues only if no later round might have closed without it.
+        if (own != null && round == firstRound && mayHold(own.key(), member.key())) {
+            member.admit(own.number(), own.joinRound(), place);
+            member.continueAfter(firstRound - 1);
+        } else {
+            // The number must not be 0, so its lowest bit is set.
+            member.admit(numbers.nextLong() | 1, round, place);
+        }
         note(MembershipChange.Kind.JOINED, member.key(), member.number(), member.joinRound(), place);
         insert(member, lastOpenedRound);
         return member;
@@ -262,6 +274,16 @@ public class Membership<K, M extends Member<K>> {
         synchronized (lock) {
             firstRound = round + 1;
             lastOpenedRound = round;
+        }
+    }
+
+    /**
+     * Sets the learners of an earlier process that had pushed all rounds up to that of {@link #resumeAfter}. If one of them joins
+     * before the next round is fixed, its membership continues. Must be called before the first learner joins.
+     */
+    public void remember(List<MembershipImage.Learner<K>> learnersOfProcess) {
+        synchronized (lock) {
+            learnersOfProcess.forEach(learner -> former.put(learner.key(), learner));
         }
     }
 

@@ -8,6 +8,7 @@ import io.modeldisk.test.disk.CrashDisk;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -29,7 +30,7 @@ class ShardStopsDiskTest {
         try (CrashDisk disk = CrashDisk.mount(Files.createDirectory(base.resolve("disk")))) {
             Path path = disk.directory().resolve("state");
             StateDirectory state = StateDirectory.open(path);
-            new ShardStops(state, 0, 1).stopped(CHECKPOINT, HISTORY);
+            new ShardStops(state, 0, 1).stopped(CHECKPOINT, HISTORY, List.of());
             DurableFiles.sync(state.path());
             assertThat(new ShardStops(state, 0, 1).takeHistory(CHECKPOINT)).isEqualTo(HISTORY);
             disk.crash();

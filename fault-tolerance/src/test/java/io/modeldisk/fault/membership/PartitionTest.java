@@ -99,7 +99,7 @@ class PartitionTest {
         join("a");
         join("b");
         assertPartition("a", 1, 0, 2, 1);
-        membership.joinAnew("a");
+        membership.joinAnew("a", false);
         assertPartition("a", 1, Partition.NO_RANK, 2, 1);
         assertPartition("a", 2, 1, 2, 2);
         assertPartition("b", 2, 0, 2, 2);
@@ -170,7 +170,7 @@ class PartitionTest {
         join("b");
         for (long round = 1; round <= 2L * Partitions.MAX_ENTRIES; round++) {
             assertThat(membership.partition("a", round)).isNotNull();
-            membership.joinAnew("b");
+            membership.joinAnew("b", false);
         }
         assertThat(membership.partition("a", Partitions.MAX_ENTRIES)).isNull();
         assertThat(membership.partition("a", Partitions.MAX_ENTRIES + 1)).isNotNull();
@@ -264,7 +264,7 @@ class PartitionTest {
                 }
                 case 2 -> {
                     forgetIfForming(key);
-                    joined(membership.joinAnew(key));
+                    joined(membership.joinAnew(key, false));
                 }
                 case 3 -> askAll();
                 case 4, 5, 6, 7 -> {

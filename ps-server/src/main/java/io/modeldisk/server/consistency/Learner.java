@@ -74,6 +74,11 @@ public final class Learner extends Member<Nexus> {
         }
     }
 
+    @Override
+    protected void continueAfter(long round) {
+        marks.continueAfter(round);
+    }
+
     void pushed(int lengthBytes) {
         pushes.increment();
         pushedBytes.add(lengthBytes);

@@ -123,7 +123,7 @@ public final class Learners extends Membership<Nexus, Learner> {
                 checkSpace(nexus);
             }
             replaced.compareAndSet(false, !before.isEmpty());
-            return joinAnew(nexus);
+            return joinAnew(nexus, !anew);
         }
     }
 

@@ -32,6 +32,11 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
+    /** Sets the clock of each block, because the learner has pushed all rounds up to this one in an earlier process. */
+    void continueAfter(long round) {
+        Arrays.fill(clock, round);
+    }
+
     /** The number of bytes that the marks need for a block of {@code logicalBlocks} logical blocks. */
     public static long bytesPerBlock(int logicalBlocks) {
         return (2 + (logicalBlocks + Long.SIZE - 1) / Long.SIZE) * (long) Long.BYTES;

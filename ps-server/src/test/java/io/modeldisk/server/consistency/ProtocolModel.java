@@ -79,7 +79,7 @@ final class ProtocolModel implements AutoCloseable {
         void join(boolean anew) {
             boolean formed = isFormed();
             Learner now = anew
-                ? shard.membership.joinAnew(nexus)
+                ? shard.membership.joinAnew(nexus, false)
                 : shard.membership.join(nexus);
             shard.consistency.learnersLeft();
             if (now != member) {
