@@ -171,7 +171,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         if (saved != null) {
             LearnerImage image = LearnerImage.of(saved);
             handover.completed(image.completedRequest());
-            shards.resumeLearner(image.sessions());
+            shards.resumeLearner(image.sessions(), !complete);
             exchange.resume(image.exchange());
         } else if (!learners.isEmpty()) {
             resumeAfterKill(learners.getFirst());

@@ -150,7 +150,7 @@ class OneLearnerTest {
         SessionsImage image = first.learnerImage();
         Learner before = members(0).getFirst();
         try (StripedModel successor = connect("seven")) {
-            successor.resumeLearner(image);
+            successor.resumeLearner(image, false);
             assertThat(successor.nextRound()).isEqualTo(PUSHES + 1);
             push(successor, PUSHES);
             assertThat(members(0)).as("the learner of the previous process").containsExactly(before);

@@ -291,14 +291,21 @@ final class LearnerSessions implements StripedTransfer.Sessions {
             shards.stream().map(shard -> shard.membership().image()).toList());
     }
 
-    /** Continues as the learner of another process, whose {@link #image} is the argument. The next push or pull joins again. */
-    synchronized void resume(SessionsImage image) {
+    /**
+     * Continues as the learner of another process, whose {@link #image} is the argument. The next push or pull joins again.
+     *
+     * @param killed whether the other process might have pushed a part of the next gradient after it had saved the image
+     */
+    synchronized void resume(SessionsImage image, boolean killed) {
         if (!image.joined()) {
             return;
         }
         skipsRounds = image.skipsRounds();
         PushLedger resumed = newLedger();
         resumed.resume(image.ledger(), shards.getFirst().id());
+        if (killed) {
+            resumed.repeatNextRound();
+        }
         for (int i = 0; i < shards.size(); i++) {
             shards.get(i).membership().resume(image.memberships().get(i));
         }

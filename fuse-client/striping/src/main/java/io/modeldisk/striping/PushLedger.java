@@ -423,4 +423,16 @@ final class PushLedger {
         // Outstanding pushes, which have begun but are not known to have arrived, must be repeated.
         repeatable.add(begun, taken);
     }
+
+    /**
+     * Records that the process of the image was killed later: it might have pushed any part of the learner's next gradient, which
+     * this process pushes again. Must be called after {@link #resume}.
+     */
+    synchronized void repeatNextRound() {
+        for (int block = 0; block < round.length; block++) {
+            begin(block, Math.max(firstRound[shardOf(block)], round[block] + 1));
+        }
+        begun.set(0, total);
+        repeatable.set(0, total);
+    }
 }

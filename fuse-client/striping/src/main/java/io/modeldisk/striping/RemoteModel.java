@@ -209,8 +209,10 @@ public interface RemoteModel extends AutoCloseable {
     /**
      * Continues as the learner of another process, whose {@link #learnerImage} is the argument, and joins the shards again.
      * Must be called before the first push, pull or join.
+     *
+     * @param killed whether the other process was killed later, so it might have pushed a part of the next gradient
      */
-    default void resumeLearner(SessionsImage image) {
+    default void resumeLearner(SessionsImage image, boolean killed) {
         // By default, a learner has no state to restore.
     }
 

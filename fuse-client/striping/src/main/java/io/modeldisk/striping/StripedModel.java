@@ -358,8 +358,8 @@ public final class StripedModel implements RemoteModel {
     }
 
     @Override
-    public void resumeLearner(SessionsImage image) {
-        learner.resume(image);
+    public void resumeLearner(SessionsImage image, boolean killed) {
+        learner.resume(image, killed);
         if (learner.ledger() == null) {
             return;
         }

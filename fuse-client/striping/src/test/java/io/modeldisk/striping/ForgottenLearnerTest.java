@@ -5,6 +5,7 @@ import static io.modeldisk.striping.FakeShards.async;
 import static io.modeldisk.test.Await.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -92,6 +93,28 @@ class ForgottenLearnerTest extends ShardsFixture {
         model.leave();
         model.join();
         model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+    }
+
+    /** Returns the failure of the first push of another process that continues as the learner; null if the push succeeds. */
+    private Throwable failureOfTheNextProcess(boolean killed) throws IOException {
+        SessionsImage image = model.learnerImage();
+        shards.forget(0);
+        try (StripedModel next = StripedModel.connect(context(shards.address()))) {
+            next.resumeLearner(image, killed);
+            Throwable failure = catchThrowable(() -> next.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE));
+            next.goOn();
+            next.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+            return failure;
+        }
+    }
+
+    @Test
+    void firstPushAfterTheMountWasKilledIsInDoubtIfItsShardForgotTheLearner() throws Exception {
+        serve(8 * BLOCK, 2);
+        model.join();
+        model.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+        assertThat(failureOfTheNextProcess(false)).isNull();
+        assertShardFailed(failureOfTheNextProcess(true), ShardException.Kind.LEARNER_FORGOTTEN, 0);
     }
 
     @Test

@@ -335,6 +335,18 @@ class PushLedgerTest {
     }
 
     @Test
+    void processThatReplacesAKilledOneRepeatsTheWholeNextGradient() {
+        push(0, 17);
+        PushLedger other = restored();
+        other.repeatNextRound();
+        assertThat(round(other, 0, 4)).isEqualTo(2);
+        assertThat(round(other, 0, 4)).isEqualTo(3);
+        other.reset(1, 1, Long.MAX_VALUE);
+        assertThat(other.isDoubtful(0)).isFalse();
+        assertThat(other.isDoubtful(1)).isTrue();
+    }
+
+    @Test
     void imageForAnotherProcessContainsFirstRoundsAndTheAbandonedGradient() {
         push(0, 17);
         ledger.postpone(1, 9);
