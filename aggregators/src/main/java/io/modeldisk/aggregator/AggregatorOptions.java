@@ -1,10 +1,11 @@
 package io.modeldisk.aggregator;
 
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * The options of a specification such as {@code sgd:lr=0.1}. The part after the colon has the form {@code key=value,key=value}.
@@ -12,7 +13,9 @@ import java.util.TreeSet;
  */
 public final class AggregatorOptions {
     private final Map<String, String> untaken = new LinkedHashMap<>();
-    private final Set<String> known = new TreeSet<>();
+    /** The options that the provider has asked for, each with its default, such as {@code eps=1e-8}. */
+    private final Map<String, String> known = new LinkedHashMap<>();
+    private final Set<String> missing = new LinkedHashSet<>();
 
     private AggregatorOptions() {}
 
@@ -44,14 +47,16 @@ public final class AggregatorOptions {
     }
 
     /**
-     * Returns the value of a required option.
+     * Returns the value of a required option. If the option is missing, returns 1, so the provider can read its other options;
+     * {@link #requireAllWell} then throws an exception.
      *
-     * @throws IllegalArgumentException if the option is missing or not a finite number
+     * @throws IllegalArgumentException if the value is not a finite number
      */
     public float floatOption(String key) {
-        String value = take(key);
+        String value = take(key, "NUMBER");
         if (value == null) {
-            throw new IllegalArgumentException("the option " + key + " is missing; add " + key + "=NUMBER");
+            missing.add(key);
+            return 1;
         }
         return parseFloat(key, value);
     }
@@ -62,7 +67,7 @@ public final class AggregatorOptions {
      * @throws IllegalArgumentException if the value is not a finite number
      */
     public float floatOption(String key, float defaultValue) {
-        String value = take(key);
+        String value = take(key, text(Double.parseDouble(Float.toString(defaultValue))));
         return value == null ? defaultValue : parseFloat(key, value);
     }
 
@@ -72,7 +77,7 @@ public final class AggregatorOptions {
      * @throws IllegalArgumentException if the value is not a finite number
      */
     public double doubleOption(String key, double defaultValue) {
-        String value = take(key);
+        String value = take(key, text(defaultValue));
         if (value == null) {
             return defaultValue;
         }
@@ -86,7 +91,7 @@ public final class AggregatorOptions {
      * @throws IllegalArgumentException if the value is not a 32-bit integer
      */
     public int intOption(String key, int defaultValue) {
-        String value = take(key);
+        String value = take(key, Integer.toString(defaultValue));
         if (value == null) {
             return defaultValue;
         }
@@ -104,7 +109,7 @@ public final class AggregatorOptions {
      * @throws IllegalArgumentException if the value is not one of them
      */
     public String textOption(String key, String defaultValue, List<String> allowed) {
-        String value = take(key);
+        String value = take(key, String.join("|", allowed));
         if (value == null) {
             return defaultValue;
         }
@@ -116,28 +121,33 @@ public final class AggregatorOptions {
 
     /** Returns true if an option is given. This does not count as reading the option. */
     public boolean has(String key) {
+        known.putIfAbsent(key, key);
         return untaken.containsKey(key);
     }
 
     /**
-     * Checks that every option was read.
+     * Checks that every required option was given and every given option was read.
      *
-     * @throws IllegalArgumentException if an option was not read; the message names each such option
+     * @throws IllegalArgumentException otherwise; the message names each missing, each unknown and each known option
      */
-    public void requireNoneLeft() {
-        if (!untaken.isEmpty()) {
-            StringBuilder left = new StringBuilder();
-            untaken
-                .forEach((key, value) -> left.append(left.isEmpty() ? "" : ",").append(key).append('=').append(value));
-            throw new IllegalArgumentException(
-                left + (untaken.size() == 1 ? " is not a known option" : " are not known options") + "; known options: "
-                    + (known.isEmpty() ? "none" : String.join(", ", known)));
+    public void requireAllWell() {
+        List<String> faults = new ArrayList<>();
+        missing.forEach(key -> faults.add(key + " is missing; add " + key + "=NUMBER"));
+        untaken.keySet().forEach(key -> faults.add(key + " is unknown"));
+        if (!faults.isEmpty()) {
+            throw new IllegalArgumentException(String.join("; ", faults) + "\n  known options: "
+                + (known.isEmpty() ? "none" : String.join(", ", known.values())));
         }
     }
 
-    private String take(String key) {
-        known.add(key);
+    private String take(String key, String defaultText) {
+        known.put(key, key + "=" + defaultText);
         return untaken.remove(key);
+    }
+
+    /** Returns a number as users write it, such as 0.9, 0 or 1e-8. */
+    private static String text(double number) {
+        return Double.toString(number).replaceFirst("\\.0(?=E|$)", "").replace('E', 'e');
     }
 
     private static float parseFloat(String key, String value) {

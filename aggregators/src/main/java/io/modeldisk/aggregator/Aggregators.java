@@ -52,8 +52,7 @@ public final class Aggregators {
         try {
             return create(provider, AggregatorOptions.parse(optionsText));
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException(
-                "the aggregator " + specification + " is invalid: " + e.getMessage() + "\n  " + describe(provider), e);
+            throw new IllegalArgumentException("the aggregator " + specification + " is invalid: " + e.getMessage(), e);
         }
     }
 
@@ -73,7 +72,7 @@ public final class Aggregators {
     private static Aggregator create(AggregatorProvider provider, AggregatorOptions options) {
         Aggregator aggregator = provider.create(options);
         try {
-            options.requireNoneLeft();
+            options.requireAllWell();
         } catch (IllegalArgumentException e) {
             aggregator.close();
             throw e;

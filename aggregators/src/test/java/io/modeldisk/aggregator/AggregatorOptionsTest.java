@@ -14,7 +14,7 @@ class AggregatorOptionsTest {
         AggregatorOptions options = AggregatorOptions.parse("lr=0.1, device=3");
         assertThat(options.intOption("device", 0)).isEqualTo(3);
         assertThat(options.floatOption("lr")).isEqualTo(0.1f);
-        assertThatCode(options::requireNoneLeft).doesNotThrowAnyException();
+        assertThatCode(options::requireAllWell).doesNotThrowAnyException();
     }
 
     @Test
@@ -26,8 +26,10 @@ class AggregatorOptionsTest {
 
     @Test
     void missingRequiredOptionIsRefused() {
-        assertThatThrownBy(() -> AggregatorOptions.parse("a=1").floatOption("lr"))
-            .isInstanceOf(IllegalArgumentException.class).hasMessage("the option lr is missing; add lr=NUMBER");
+        AggregatorOptions options = AggregatorOptions.parse("");
+        options.floatOption("lr");
+        assertThatThrownBy(options::requireAllWell).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("lr is missing; add lr=NUMBER\n  known options: lr=NUMBER");
     }
 
     @ParameterizedTest
@@ -57,7 +59,7 @@ class AggregatorOptionsTest {
         AggregatorOptions options = AggregatorOptions.parse("lr=1,x=2,y=3");
         options.floatOption("lr");
         options.floatOption("decay", 0);
-        assertThatThrownBy(options::requireNoneLeft).isInstanceOf(IllegalArgumentException.class)
-            .hasMessage("x=2,y=3 are not known options; known options: decay, lr");
+        assertThatThrownBy(options::requireAllWell).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("x is unknown; y is unknown\n  known options: lr=NUMBER, decay=0");
     }
 }

@@ -44,12 +44,15 @@ class AggregatorsTest {
             .hasMessageContaining("\n  null: discards");
     }
 
-    @Test
-    void errorOfAMissingOptionNamesTheSpecificationAndDescribesTheAggregator() {
-        assertThatThrownBy(() -> Aggregators.parse("sgd")).isInstanceOf(IllegalArgumentException.class)
-            .hasMessageStartingWith(
-                "the aggregator sgd is invalid: the option lr is missing; add lr=NUMBER\n  sgd: weights -= lr")
-            .hasMessageContaining("options: lr, the learning rate");
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', value = {"adam|lr is missing; add lr=NUMBER",
+        "adam:rate=0.1|lr is missing; add lr=NUMBER; rate is unknown",
+        "adam:lr=0.1,momentum=0.9,x=2|momentum is unknown; x is unknown"})
+    void errorOfMissingAndUnknownOptionsNamesThemAndTheKnownOptionsInTwoLines(String specification, String said) {
+        assertThatThrownBy(() -> Aggregators.parse(specification)).isInstanceOf(IllegalArgumentException.class)
+            .hasMessage("the aggregator " + specification + " is invalid: " + said + "\n  known options: lr=NUMBER,"
+                + " schedule=constant|step|cosine, warmup=0, every, factor, rounds, final, clip-value, weight-decay=0,"
+                + " clip-norm, beta1=0.9, beta2=0.999, eps=1e-8");
     }
 
     @ParameterizedTest
@@ -65,7 +68,7 @@ class AggregatorsTest {
         Map<String, AggregatorProvider> providers = Aggregators.byName(List.of(new TestProvider(closed)));
         assertThatThrownBy(() -> Aggregators.parse("test:x=1", providers))
             .hasMessageStartingWith(
-                "the aggregator test:x=1 is invalid: x=1 is not a known option; known options: none");
+                "the aggregator test:x=1 is invalid: x is unknown\n  known options: none");
         assertThat(closed).isTrue();
     }
 

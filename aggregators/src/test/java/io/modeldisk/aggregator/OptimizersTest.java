@@ -206,8 +206,8 @@ class OptimizersTest {
 
     @ParameterizedTest
     @CsvSource(delimiter = ';', value = {
-        "adam:beta1=0.9; the option lr is missing; add lr=NUMBER",
-        "adam:lr=0.1,momentum=0.9; momentum=0.9 is not a known option",
+        "adam:beta1=0.9; lr is missing; add lr=NUMBER",
+        "adam:lr=0.1,momentum=0.9; momentum is unknown",
         "adam:lr=0.1,beta2=1; beta2=1.0 must be at least 0 and less than 1",
         "momentum:lr=0.1,momentum=-0.1; momentum=-0.1 must be at least 0 and less than 1",
         "adagrad:lr=0.1,eps=0; eps=0.0 must be above 0",

@@ -8,6 +8,7 @@ import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.Unmounter;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.trace.IterationTrace;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.linux.Processes;
@@ -118,7 +119,7 @@ public final class ModelMount implements AutoCloseable {
         }
         int userId = Processes.effectiveUserId();
         if (userId != 0 && context.access.userId() != userId) {
-            throw new IOException("cannot mount " + mountPoint.path() + " for user " + context.access.userId()
+            throw new SettingException("cannot mount " + mountPoint.path() + " for user " + context.access.userId()
                 + ": only root can mount for another user, and this process runs as user " + userId);
         }
     }

@@ -2,6 +2,7 @@ package io.modeldisk.mount;
 
 import io.modeldisk.mount.fuse.FuseOptions;
 import io.modeldisk.mount.fuse.Unmounter;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.linux.Descriptors;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.threads.Interruption;
@@ -43,7 +44,7 @@ record MountPoint(Path path) {
             return new MountPoint(absolute);
         }
         if (!Files.isDirectory(absolute.getParent())) {
-            throw new IOException(directory + " does not exist: its parent directory is missing");
+            throw new SettingException(directory + " does not exist: its parent directory is missing");
         }
         MountPoint point = new MountPoint(absolute.getParent().toRealPath().resolve(absolute.getFileName()));
         // A mount point is never a symbolic link.
@@ -82,10 +83,10 @@ record MountPoint(Path path) {
                 type.get().equals(FuseOptions.TYPE) ? what + "; to unmount it: modeldisk unmount " + path : what);
         }
         if (!Files.exists(path)) {
-            throw new IOException(path + " does not exist; create the directory first: mkdir " + path);
+            throw new SettingException(path + " does not exist; create the directory first: mkdir " + path);
         }
         if (!Files.isDirectory(path)) {
-            throw new IOException(path + " is not a directory");
+            throw new SettingException(path + " is not a directory");
         }
     }
 

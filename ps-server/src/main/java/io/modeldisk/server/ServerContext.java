@@ -22,6 +22,7 @@ import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.consistency.NonFinite;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -317,8 +318,8 @@ public final class ServerContext {
             "model=%s must have 1 to 64 characters of a-z, 0-9, '.' and '-', and start with a letter or digit",
             model);
         InetSocketAddress listen = network.listen();
-        check(listen != null && !listen.isUnresolved(),
-            "listen=%s must have an IP address, or a host name that can be resolved", listen);
+        check(listen != null, "listen=null must be an address");
+        checkHost(listen, "--listen");
         validatePortals(listen);
         validateSessions();
         network.clock(clock).portals(new Portals(portalGroupTag(), portals)).conclude();
@@ -394,7 +395,7 @@ public final class ServerContext {
     }
 
     /** Checks that the list of portals has this shard's address at the right index, so learners use the right shards. */
-    private void validatePortals(InetSocketAddress listen) {
+    private void validatePortals(InetSocketAddress listen) throws UnknownHostException {
         int groups = portGroups.count();
         check(portals.isEmpty() || portals.size() == shards * groups,
             "portals=%s must list the addresses of all %s shards in order%s (--peers)", portals, shards,
@@ -403,7 +404,7 @@ public final class ServerContext {
             return;
         }
         InetSocketAddress own = portals.get(portalGroupTag() - 1);
-        check(!own.isUnresolved(), "portals: the host name '%s' cannot be resolved (--peers)", own.getHostString());
+        checkHost(own, "--peers");
         boolean samePort = listen.getPort() == 0 || own.getPort() == listen.getPort();
         boolean sameHost = listen.getAddress().isAnyLocalAddress() || own.getAddress().equals(listen.getAddress());
         check(samePort && sameHost,
@@ -441,6 +442,14 @@ public final class ServerContext {
     /** Returns the logger. It is not a constant: the command's help loads this class for its defaults, but needs no log. */
     private static Logger log() {
         return LogManager.getLogger(ServerContext.class);
+    }
+
+    /** Throws an exception if the name of a host is unknown. The name service might only be unavailable now. */
+    private static void checkHost(InetSocketAddress address, String option) throws UnknownHostException {
+        if (address.isUnresolved()) {
+            throw new UnknownHostException(
+                option + ": the host name '" + address.getHostString() + "' cannot be resolved");
+        }
     }
 
     private static void check(boolean sound, String message, Object... values) {

@@ -120,6 +120,18 @@ class LearningRateTest extends CheckpointFixture {
     }
 
     @Test
+    void statusShowsAChangeUntilItsRoundBegins() throws Exception {
+        useAggregator("sgd:lr=8");
+        List<ShardModel> shards = start(1);
+        rate(shards.getFirst(), 2, 4);
+        assertThat(new String(shards.getFirst().status()))
+            .contains("\"learningRate\":8.0,\"learningRateChange\":{\"rate\":4.0,\"fromRound\":2}");
+        train(shards, 1, 1);
+        assertThat(new String(shards.getFirst().status())).contains("\"learningRate\":4.0")
+            .doesNotContain("learningRateChange");
+    }
+
+    @Test
     void aggregatorWithoutALearningRateRefusesTheCommand() throws Exception {
         aggregator = new SumAggregator();
         ShardModel shard = start(1).getFirst();

@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.files.OwnerFile;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.ByteArrayInputStream;
@@ -77,7 +78,7 @@ public final class AdminTls {
                         .generateCertificate(new ByteArrayInputStream(content)));
                     case "PRIVATE KEY" -> key = content;
                     case "RSA PRIVATE KEY", "EC PRIVATE KEY",
-                        "ENCRYPTED PRIVATE KEY" -> throw new IOException("the TLS file "
+                        "ENCRYPTED PRIVATE KEY" -> throw new SettingException("the TLS file "
                             + file + " has a key in the form '" + parts.group(1)
                             + "'; convert it with: openssl pkcs8 -topk8 -nodes -in KEY");
                     default -> {
@@ -86,7 +87,7 @@ public final class AdminTls {
                 }
             }
             if (chain.isEmpty() || key == null) {
-                throw new IOException(
+                throw new SettingException(
                     "the TLS file " + file + " has no " + (chain.isEmpty() ? "CERTIFICATE" : "PRIVATE KEY")
                         + "; it must have both in PEM: cat CERTIFICATE KEY > " + file);
             }
@@ -95,7 +96,7 @@ public final class AdminTls {
             PrivateKey decoded = KeyFactory.getInstance(own.getPublicKey().getAlgorithm())
                 .generatePrivate(new PKCS8EncodedKeySpec(key));
             if (!belongTogether(own, decoded)) {
-                throw new IOException(
+                throw new SettingException(
                     "the first certificate and the key of the TLS file " + file + " do not belong together");
             }
             KeyStore store = KeyStore.getInstance("PKCS12");
@@ -103,7 +104,7 @@ public final class AdminTls {
             store.setKeyEntry("admin", decoded, PROTECTION.getPassword(), chain.toArray(Certificate[]::new));
             return new Identity(store, own.getNotAfter());
         } catch (GeneralSecurityException | IllegalArgumentException e) {
-            throw new IOException("the TLS file " + file + " cannot be used: " + e.getMessage(), e);
+            throw new SettingException("the TLS file " + file + " cannot be used: " + e.getMessage(), e);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.modeldisk.admin;
 
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.files.OwnerFile;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -31,7 +32,7 @@ public final class AdminToken {
     public static AdminToken read(Path file) throws IOException {
         String token = OwnerFile.read(file, "token file").strip();
         if (token.length() < MIN_LENGTH || !token.chars().allMatch(each -> each > ' ' && each < 127)) {
-            throw new IOException("the token file " + file + " must have one line of at least " + MIN_LENGTH
+            throw new SettingException("the token file " + file + " must have one line of at least " + MIN_LENGTH
                 + " ASCII characters without spaces; make one with: openssl rand -hex 32");
         }
         return new AdminToken(token);

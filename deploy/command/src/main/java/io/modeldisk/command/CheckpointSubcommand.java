@@ -20,6 +20,10 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk checkpoint}. */
 @Command(name = "checkpoint", mixinStandardHelpOptions = true, showDefaultValues = true,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:The checkpoint is complete.",
+        "1:A shard does not answer, takes no checkpoints, or has not completed this one in time.",
+        ExitStatus.WRONG_OR_DENIED},
     description = {"Takes a checkpoint of a model now, and prints its folder.",
         "The shards write it to the directory that their option --state names. Training continues meanwhile. On a machine that "
             + "has this directory at the same path, cp -a \"$(modeldisk checkpoint ADDRESS)\" DIR copies it."})

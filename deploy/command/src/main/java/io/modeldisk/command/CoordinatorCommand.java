@@ -13,6 +13,7 @@ import io.modeldisk.protocol.login.TargetAddress;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
@@ -21,6 +22,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk coordinator}, which runs a ZooKeeper server. */
 @Command(name = "coordinator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "1:The coordinator cannot start or continue for a reason that can pass, such as a port in use or a full disk.",
+        ExitStatus.WRONG,
+        ExitStatus.STOPPED},
     description = {
         "Runs a ZooKeeper server until the process is stopped (SIGTERM, Ctrl-C). Shards and mounts use it to agree on the "
             + "primary of each shard.",
@@ -50,7 +55,9 @@ final class CoordinatorCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         CoordinatorSecret secret = secret();
         InetSocketAddress address = TargetAddress.parse(listen, CoordinatorContext.DEFAULT_PORT);
-        Arguments.require(!address.isUnresolved(), "--listen: the host of '" + listen + "' is unknown");
+        if (address.isUnresolved()) {
+            throw new UnknownHostException("--listen: the host of '" + listen + "' is unknown");
+        }
         Arguments.require(secret == null || !insecure,
             "--secrets and --insecure contradict each other; give only one of them");
         Arguments.require(secret != null || insecure || address.getAddress().isLoopbackAddress(), "listen="
@@ -67,7 +74,7 @@ final class CoordinatorCommand implements Callable<Integer> {
                     TargetAddress.text(coordinator.localAddress()), state),
                 () -> Plural.counted(coordinator.check(), "connection"));
             coordinator.awaitFailure(NanoClock.SYSTEM);
-            return 1;
+            return ExitStatus.FAILED;
         } catch (InterruptedException e) {
             return 0;
         } finally {

@@ -18,11 +18,13 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:This machine meets all requirements of mounts over the datamovers in --datamover.",
+        "1:A requirement is not met, or a shard of the model cannot be reached.",
+        ExitStatus.WRONG},
     description = {
         "Checks that this machine has what modeldisk needs: Java, FUSE, shared memory, RDMA, GPUs and limits. "
-            + "Prints what to do if something is missing.",
-        "Exits with status 0 if this machine meets all requirements of mounts over the datamovers in --datamover, else with "
-            + "status 1."},
+            + "Prints what to do if something is missing."},
     footer = {"", "Examples:", "  modeldisk doctor",
         "  modeldisk doctor --datamover iser modeldisk://10.0.0.1:3260/digits"})
 final class DoctorCommand implements Callable<Integer> {
@@ -42,7 +44,7 @@ final class DoctorCommand implements Callable<Integer> {
         Set<Area> needed = Doctor.needs(wishes);
         boolean well = report.isWell(needed);
         print(report, needed, well);
-        return well ? 0 : 1;
+        return well ? 0 : ExitStatus.FAILED;
     }
 
     private void print(Report report, Set<Area> needed, boolean well) {

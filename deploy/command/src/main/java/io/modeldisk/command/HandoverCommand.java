@@ -21,6 +21,10 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk handover}. */
 @Command(name = "handover", mixinStandardHelpOptions = true, showDefaultValues = true,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:Another process is the primary of the shard.",
+        "1:A shard does not answer, or no backup serves the shard in time.",
+        ExitStatus.WRONG_OR_DENIED},
     description = {"Makes a backup of a shard the primary, and waits until the new primary serves.",
         "The shards must have --durability replica. Learners wait meanwhile, and receive no error. The former primary becomes a "
             + "backup. The name in --secrets needs the right raw."})

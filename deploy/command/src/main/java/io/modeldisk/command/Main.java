@@ -36,14 +36,14 @@ import picocli.CommandLine.UnmatchedArgumentException;
 public final class Main {
     private static final List<Class<?>> SUBCOMMANDS = List.of(RunCommand.class, ServeCommand.class, MountCommand.class,
         UnmountCommand.class,
-        StatusCommand.class, CheckpointSubcommand.class, HandoverCommand.class,
+        StatusCommand.class, CheckpointSubcommand.class, HandoverCommand.class, LrCommand.class,
         CoordinatorCommand.class, DoctorCommand.class, RehearseCommand.class);
 
     private static final String RUN = "run";
 
     private Main() {}
 
-    /** Runs the command and exits: with status 0 for success, 1 for a failure and 2 for wrong usage. */
+    /** Runs the command and exits with an {@link ExitStatus}. */
     public static void main(String[] arguments) {
         // This locale is for libraries, which also format numbers: in a locale with other digits, jnr-ffi would look for its
         // native library under a wrong name.
@@ -56,10 +56,10 @@ public final class Main {
             return commandLine(arguments).execute(arguments);
         } catch (IOException | InvalidPathException e) {
             System.err.println("modeldisk: " + e.getMessage());
-            return 1;
+            return ExitStatus.WRONG_SETTINGS;
         } catch (OutOfMemoryError e) {
             System.err.println("modeldisk: there is not enough memory: " + e.getMessage());
-            return 1;
+            return ExitStatus.FAILED;
         }
     }
 
@@ -151,7 +151,7 @@ public final class Main {
             String message = words(failure);
             command.getErr()
                 .println("modeldisk " + command.getCommandName() + ": " + message + settings.origins(command, message));
-            return 1;
+            return ExitStatus.of(failure);
         }
         throw failure;
     }

@@ -19,6 +19,7 @@ import io.modeldisk.mount.exchange.OnRollback;
 import io.modeldisk.mount.fuse.FuseBinding;
 import io.modeldisk.mount.handover.Handover;
 import io.modeldisk.mount.scheduling.PullPolicy;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.linux.Terminal;
@@ -59,12 +60,18 @@ import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk mount}, which mounts a model as files. */
-@Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Mounts a model as files, and returns when the files can be used.",
-    "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the "
-        + "weights as a plain file; a write replaces weights. DIR/partition: the part of the training data that belongs to the "
-        + "learner. DIR/version: the version of the model; poll(2) wakes when it changes. DIR/status.json: the state of the "
-        + "mount and of the shards, and the last error."},
+@Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:The model is mounted. With --foreground: the directory was unmounted.",
+        "1:A shard does not answer, the directory is in use, or the mount fails for a reason that can pass.",
+        ExitStatus.WRONG_OR_DENIED,
+        "143:With --foreground: SIGTERM has stopped the mount. 130: Ctrl-C has."},
+    description = {
+        "Mounts a model as files, and returns when the files can be used.",
+        "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the weights "
+            + "as a plain file; a write replaces weights. DIR/partition: the part of the training data that belongs to the "
+            + "learner. DIR/version: the version of the model; poll(2) wakes when it changes. DIR/status.json: the state of the "
+            + "mount and of the shards, and the last error."},
     footer = {"", "Example:",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/digits",
         "  modeldisk mount modeldisk://127.0.0.1:3260,127.0.0.1:3261/digits /mnt/follow --read-only",
@@ -198,7 +205,7 @@ final class MountCommand implements Callable<Integer> {
         if (!restartable) {
             return Handover.none();
         }
-        return Handover.of(ServiceManager.ofThisProcess().orElseThrow(() -> new IOException(
+        return Handover.of(ServiceManager.ofThisProcess().orElseThrow(() -> new SettingException(
             "--restartable needs a service manager that keeps descriptors, but NOTIFY_SOCKET is not set: start this command as a "
                 + "service of systemd, or leave the option out")),
             ServiceManager.passedDescriptors());

@@ -35,6 +35,7 @@ import io.modeldisk.tuning.Tuning;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -55,12 +56,17 @@ import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk serve}, which serves one shard of a model. */
-@Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false, description = {
-    "Serves one shard of a model over iSCSI until the process is stopped (SIGTERM, Ctrl-C).",
-    "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk; a "
-        + "write replaces weights.",
-    "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n. The other options that describe "
-        + "the model must be the same in all processes."},
+@Command(name = "serve", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "1:The shard cannot start or continue for a reason that can pass, such as a port in use, a full disk or a lost GPU.",
+        ExitStatus.WRONG,
+        ExitStatus.STOPPED},
+    description = {
+        "Serves one shard of a model over iSCSI until the process is stopped (SIGTERM, Ctrl-C).",
+        "LUN 0, train: a read returns weights, a write pushes a gradient. LUN 1, raw: the weights as a plain disk; a "
+            + "write replaces weights.",
+        "A model of n shards needs n of these processes, with --shard 0/n to --shard n-1/n. The other options that describe "
+            + "the model must be the same in all processes."},
     footer = {"",
         "Example, a model of two shards on one machine:",
         "  modeldisk serve --model digits --size 64MiB --shard 0/2 \\",
@@ -222,6 +228,9 @@ final class ServeCommand implements Callable<Integer> {
                 loop.runAlone();
             }
             return 0;
+        } catch (SocketTimeoutException e) {
+            // This is an InterruptedIOException too, but no signal has interrupted the thread.
+            throw e;
         } catch (InterruptedException | InterruptedIOException | ClosedByInterruptException e) {
             log().debug("a signal stopped the shard: {}", e.toString());
             return 0;

@@ -33,9 +33,12 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk status}. */
 @Command(name = "status", mixinStandardHelpOptions = true,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:Every shard has answered.",
+        "1:A shard has not answered, also if the mount has asked it. Or no model is mounted on the directory.",
+        ExitStatus.WRONG_OR_DENIED},
     description = {
-        "Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled. The exit status "
-            + "is 1 if a shard does not answer.",
+        "Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
         "With the directory of a mount, also shows the mount: the datamover and the reason for the choice, the transfer "
             + "sizes, how the kernel provides the mapped buffers, the last error."})
 final class StatusCommand implements Callable<Integer> {
@@ -57,8 +60,7 @@ final class StatusCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Path directory = Path.of(address);
         if (Files.isDirectory(directory)) {
-            ofMount(MountStatus.read(directory));
-            return 0;
+            return ofMount(MountStatus.read(directory));
         }
         if (ModelMount.hasEnded(directory)) {
             throw new IOException("the process that served the mount on " + directory
@@ -95,7 +97,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         List<StatusReader.Answer> failed = answers.stream().filter(answer -> answer.failure() != null).toList();
         failed.forEach(answer -> System.err.println("modeldisk status: " + answer.failure().getMessage()));
-        return failed.isEmpty() ? 0 : 1;
+        return failed.isEmpty() ? 0 : ExitStatus.FAILED;
     }
 
     private static JsonNode withRoles(JsonNode shards, ArrayNode roles) {
@@ -119,18 +121,23 @@ final class StatusCommand implements Callable<Integer> {
         System.out.println();
     }
 
-    private void ofMount(JsonNode status) throws IOException {
+    /** Prints the status of a mount and of its shards. Returns the exit status. */
+    private int ofMount(JsonNode status) throws IOException {
+        JsonNode shards = status.path("shards");
         if (json) {
             printJson(status);
-            return;
-        }
-        System.out.println(MountStatus.text(status.path("mount")));
-        JsonNode shards = status.path("shards");
-        if (shards.has("error")) {
-            System.out.println("the status of the shards is not available: " + shards.path("error").asText());
         } else {
+            System.out.println(MountStatus.text(status.path("mount")));
+        }
+        if (shards.has("error")) {
+            System.err.println(
+                "modeldisk status: the status of the shards is not available: " + shards.path("error").asText());
+            return ExitStatus.FAILED;
+        }
+        if (!json) {
             print(ModelFacts.fromJson(JSON.writeValueAsBytes(status.path("model"))), shards);
         }
+        return 0;
     }
 
     private static void printJson(JsonNode node) throws IOException {
@@ -146,6 +153,10 @@ final class StatusCommand implements Callable<Integer> {
                 ? ""
                 : ", the first round waits for " + Plural.counted(facts.learners(), "learner"));
         printPrograms(facts, shards);
+        String rate = LearningRates.text(shards);
+        if (rate != null) {
+            line("learning rate %s%n", rate);
+        }
         line("%-6s %20s %12s %12s %8s %10s", "shard", "version", "pushed", "pulled", "waiting", "uptime");
         for (JsonNode shard : shards) {
             if (isStandby(shard)) {

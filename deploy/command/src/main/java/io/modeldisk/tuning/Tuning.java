@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.TunedSize;
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import java.io.IOException;
@@ -85,20 +86,22 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         try {
             root = JSON.readTree(Files.readString(file));
         } catch (NoSuchFileException e) {
-            throw new IOException("the tuning file " + file + " does not exist; write it with `modeldisk tune`", e);
+            throw new SettingException("the tuning file " + file + " does not exist; write it with `modeldisk tune`",
+                e);
         } catch (AccessDeniedException e) {
-            throw new IOException("the tuning file " + file + " cannot be read: permission denied", e);
+            throw new SettingException("the tuning file " + file + " cannot be read: permission denied", e);
         } catch (JsonProcessingException e) {
-            throw new IOException("the tuning file " + file + " is not JSON (" + e.getOriginalMessage() + AGAIN, e);
+            throw new SettingException("the tuning file " + file + " is not JSON (" + e.getOriginalMessage() + AGAIN,
+                e);
         } catch (IOException e) {
             throw new IOException("cannot read the tuning file " + file + ": " + e.getMessage(), e);
         }
         if (!root.path("format").asText().equals(FORMAT)) {
-            throw new IOException(
+            throw new SettingException(
                 "the file " + file + " is not a tuning file (its member 'format' is not '" + FORMAT + "'" + AGAIN);
         }
         if (root.path("version").asInt(-1) != VERSION) {
-            throw new IOException("the tuning file " + file + " has version " + root.path("version")
+            throw new SettingException("the tuning file " + file + " has version " + root.path("version")
                 + ", but this modeldisk reads version " + VERSION + " (another version of modeldisk wrote the file"
                 + AGAIN);
         }
@@ -110,12 +113,12 @@ public record Tuning(String origin, Map<String, TransferSizes> byDatamover) {
         for (Map.Entry<String, JsonNode> entry : node.properties()) {
             String where = "the tuning file " + file + " has a wrong entry for datamover '" + entry.getKey() + "': ";
             if (!DATAMOVERS.contains(entry.getKey())) {
-                throw new IOException(where + "the datamover must be tcp, iser or shm");
+                throw new SettingException(where + "the datamover must be tcp, iser or shm");
             }
             try {
                 found.put(entry.getKey(), sizes(entry.getValue()));
             } catch (IllegalArgumentException e) {
-                throw new IOException(where + e.getMessage(), e);
+                throw new SettingException(where + e.getMessage(), e);
             }
         }
         return found;

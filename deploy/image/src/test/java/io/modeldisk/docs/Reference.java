@@ -28,6 +28,7 @@ final class Reference {
         ```
 
         - [Commands and settings](#commands-and-settings)
+        - [Exit statuses](#exit-statuses)
         - [Files of a mount](#files-of-a-mount)
         - [Attributes of a mount](#attributes-of-a-mount)
         - [Metrics](#metrics)
@@ -72,6 +73,7 @@ final class Reference {
             .forEach(option -> reference.same.computeIfAbsent(key(option), _ -> new ArrayList<>()).add(option)));
         reference.shared();
         commands.forEach(reference::command);
+        reference.exitStatuses(commands);
         reference.files();
         reference.metrics();
         return reference.text.toString();
@@ -168,6 +170,23 @@ final class Reference {
             return "`" + code(value) + "`";
         }
         return option.required() ? "required" : "";
+    }
+
+    private void exitStatuses(List<CommandSpec> commands) {
+        text.append("""
+
+            ## Exit statuses
+
+            A command that fails with status 1 can succeed later. With status 2, it fails again until somebody changes its
+            settings, so the systemd units do not restart a service with this status (`RestartPreventExitStatus=2`). Every
+            command exits with 0 after `--help` and `--version`.
+
+            | command | status | meaning |
+            |---|---|---|
+            """);
+        commands.forEach(command -> command.usageMessage().exitCodeList()
+            .forEach((status, meaning) -> text.append("| `%s` | %s | %s |\n".formatted(command.qualifiedName(),
+                status, cell(meaning)))));
     }
 
     private void files() {

@@ -106,8 +106,8 @@ public final class ShardRole implements PrimaryRole, AutoCloseable {
      * Registers this process as a replica of the shard. Afterwards its state is {@link RoleState#STANDBY}, or
      * {@link RoleState#PRIMARY} if the shard had no primary.
      *
-     * @throws IllegalArgumentException if the other processes of the model have other options
-     * @throws IOException if ZooKeeper does not answer, or refuses the registration
+     * @throws IOException if the other processes of the model have other options, or if ZooKeeper does not answer or refuses the
+     *     registration
      */
     public static ShardRole register(ShardRoleContext context) throws IOException {
         ShardRole role = new ShardRole(context, CoordinatorClient.connect(context.coordinator()));

@@ -105,7 +105,8 @@ final class ShardZnodes {
             return stat.getVersion();
         }
         if (isInUse(session)) {
-            throw new IllegalArgumentException("the processes of model " + context.model() + " at the coordinator "
+            // The other processes can be started again with the options of this one, so this is no IllegalArgumentException.
+            throw new IOException("the processes of model " + context.model() + " at the coordinator "
                 + context.coordinator().serversText() + " have other options: " + known.difference(model)
                 + "; give the same options, or another --model if this is another model");
         }

@@ -1,10 +1,10 @@
 package io.modeldisk.fault.journal;
 
-import java.io.IOException;
+import io.modeldisk.platform.SettingException;
 import java.nio.file.Path;
 
 /** Thrown if a journal has lost acknowledged pushes, or does not belong to this shard. The message says what to do. */
-public final class DamagedJournalException extends IOException {
+public final class DamagedJournalException extends SettingException {
     private static final long serialVersionUID = 1;
 
     DamagedJournalException(String message, Throwable cause) {

@@ -1,5 +1,6 @@
 package io.modeldisk.fault.model;
 
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.EOFException;
 import java.io.IOException;
@@ -56,7 +57,7 @@ final class SafetensorsFile implements ModelSource {
 
     static SafetensorsFile open(Path file) throws IOException {
         if (!Files.isRegularFile(file)) {
-            throw new IOException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
+            throw new SettingException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
                 + "; give the path of a .safetensors file");
         }
         try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {

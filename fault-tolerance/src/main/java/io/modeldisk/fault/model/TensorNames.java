@@ -1,5 +1,6 @@
 package io.modeldisk.fault.model;
 
+import io.modeldisk.platform.SettingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,7 @@ final class TensorNames {
      */
     static ModelSource read(Path file, Long sizeBytes) throws IOException {
         if (!Files.isRegularFile(file)) {
-            throw new IOException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
+            throw new SettingException(file + (Files.exists(file) ? " is not a regular file" : " does not exist")
                 + "; give the path of a JSON file with the names and shapes of the tensors");
         }
         if (Files.size(file) > SafetensorsFile.MAX_HEADER_BYTES) {

@@ -372,11 +372,11 @@ final class ShardRoleTest {
     @Test
     void otherOptionsAreRefusedAsLongAsAProcessIsRegistered() throws Exception {
         Map<String, String> other = Map.of("size", "8192");
-        assertThatThrownBy(() -> role(roleContext(clock, other, 1))).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> role(roleContext(clock, other, 1))).isInstanceOf(IOException.class)
             .hasMessageContaining("have other options: its size is 8192 in this process, but 4096 in the model")
             .hasMessageContaining("or another --model");
         assertThatThrownBy(() -> role(roleContext(clock, Map.of("size", "4096"), 2)))
-            .isInstanceOf(IllegalArgumentException.class)
+            .isInstanceOf(IOException.class)
             .hasMessageContaining("this process has 2 shards, but the model has 1");
         first.close();
         second.close();

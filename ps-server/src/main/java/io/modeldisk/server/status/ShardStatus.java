@@ -6,6 +6,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.modeldisk.aggregator.LearningRate;
 import io.modeldisk.fault.checkpoint.CheckpointStatus;
 import io.modeldisk.fault.journal.JournalSink;
 import io.modeldisk.fault.membership.Roster;
@@ -99,7 +100,7 @@ public final class ShardStatus {
         put(status, Metric.CONSISTENCY, facts.consistency());
         put(status, Metric.AGGREGATOR, facts.aggregator());
         if (shard.learningRate() != null) {
-            status.put("learningRate", shard.learningRate().at(shard.learners().lastOpenedRound() + 1));
+            putLearningRate(status, shard.learningRate(), shard.learners().lastOpenedRound() + 1);
         }
         put(status, Metric.DURABILITY, durability());
         putBlocks(status, members, shown);
@@ -142,6 +143,16 @@ public final class ShardStatus {
         }
         put(status, Metric.UPTIME, uptimeSeconds());
         return encode(status);
+    }
+
+    /** Puts the rate of a round, and the rate of a later round in which a change takes effect. */
+    private static void putLearningRate(ObjectNode status, LearningRate rate, long round) {
+        status.put("learningRate", rate.at(round));
+        List<LearningRate.Change> changes = rate.changes();
+        if (!changes.isEmpty() && changes.getLast().fromRound() > round) {
+            long later = changes.getLast().fromRound();
+            status.putObject("learningRateChange").put("rate", rate.at(later)).put("fromRound", later);
+        }
     }
 
     private void putCheckpoint(ObjectNode status, CheckpointStatus newest) {

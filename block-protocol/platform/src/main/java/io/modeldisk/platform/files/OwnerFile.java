@@ -1,5 +1,6 @@
 package io.modeldisk.platform.files;
 
+import io.modeldisk.platform.SettingException;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.file.AccessDeniedException;
@@ -55,31 +56,32 @@ public final class OwnerFile {
             check(file, what, Files.readAttributes(file, PosixFileAttributes.class), credential ? CREDENTIALS : OWNERS);
             return Files.readString(file);
         } catch (NoSuchFileException e) {
-            throw new IOException(what + " does not exist", e);
+            throw new SettingException(what + " does not exist", e);
         } catch (AccessDeniedException e) {
-            throw new IOException(what + " cannot be read: permission denied", e);
+            throw new SettingException(what + " cannot be read: permission denied", e);
         } catch (CharacterCodingException e) {
-            throw new IOException(what + " is not UTF-8 text", e);
+            throw new SettingException(what + " is not UTF-8 text", e);
         }
     }
 
     private static void check(Path file, String what, PosixFileAttributes attributes, Set<PosixFilePermission> allowed)
         throws IOException {
         if (!attributes.isRegularFile()) {
-            throw new IOException(what + " is not a regular file");
+            throw new SettingException(what + " is not a regular file");
         }
         if (attributes.size() > MAX_BYTES) {
-            throw new IOException(what + " has " + attributes.size() + " bytes; at most " + MAX_BYTES + " are allowed");
+            throw new SettingException(
+                what + " has " + attributes.size() + " bytes; at most " + MAX_BYTES + " are allowed");
         }
         if (!allowed.containsAll(attributes.permissions())) {
-            throw new IOException(
+            throw new SettingException(
                 what + " has the permissions " + PosixFilePermissions.toString(attributes.permissions())
                     + ", so other users can read or change it; run chmod 600 " + file);
         }
         UserPrincipal self = Files.getOwner(Path.of("/proc/self"));
         UserPrincipal root = Files.getOwner(Path.of("/proc"));
         if (!attributes.owner().equals(self) && !attributes.owner().equals(root)) {
-            throw new IOException(what + " belongs to '" + attributes.owner().getName() + "'; it must belong to '"
+            throw new SettingException(what + " belongs to '" + attributes.owner().getName() + "'; it must belong to '"
                 + self.getName() + "' or root");
         }
     }

@@ -1,5 +1,6 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.aggregator.Aggregator;
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.bench.aggregator.AggregatorBench;
@@ -12,6 +13,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench aggregator}. */
 @Command(name = "aggregator", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:All measurements are complete.",
+        "1:A measurement has failed, for example because a program that it needs is not installed.",
+        ExitStatus.WRONG},
     description = {
         "Measures the throughput of an aggregator on one core, with 512 MiB of weights in blocks of 256 KiB. In turn, measures "
             + "memcpy and a loop in a C program (gcc -O3 -march=native -fno-math-errno). The loop is the same optimizer as the "

@@ -3,6 +3,7 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.baseline.BaselineServer;
 import io.modeldisk.bench.mount.NullFile;
 import io.modeldisk.bench.protocol.MeshNode;
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -14,6 +15,8 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk bench}, which runs a benchmark of modeldisk. */
 @Command(name = "bench", mixinStandardHelpOptions = true,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "2:The name of the benchmark is missing or wrong."},
     subcommands = {BenchProtocolCommand.class, BenchMountCommand.class, BenchTrainingCommand.class,
         BenchAggregatorCommand.class},
     description = {
@@ -49,6 +52,10 @@ public final class BenchCommand implements Subcommand {
 
     /** Runs the baseline server, on the machine of a shard that is already running. */
     @Command(name = "baseline", mixinStandardHelpOptions = true, showDefaultValues = true,
+        exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+            "1:The server cannot listen on the address.",
+            ExitStatus.WRONG,
+            ExitStatus.STOPPED},
         description = {
             "Runs the baseline server for `bench protocol --running`. Run this command on the machine of the shard.",
             "The sockets of the baseline have the same options as those of a shard: no delay, keep-alive, and no "

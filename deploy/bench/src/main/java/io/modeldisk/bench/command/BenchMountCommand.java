@@ -1,5 +1,6 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.bench.mount.MountBench;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.mount.fuse.FuseBinding;
@@ -15,6 +16,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench mount}. */
 @Command(name = "mount", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:All measurements are complete.",
+        "1:A measurement has failed, for example because a program that it needs is not installed.",
+        ExitStatus.WRONG},
     description = {
         "Measures reads and writes of a mount with fio: with --exchange direct, one at a time (pread, pwrite) and eight in "
             + "flight (libaio). These measurements alternate with those of a file of the same binding that moves no data, and of "

@@ -1,5 +1,6 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.bench.load.Direction;
 import io.modeldisk.bench.protocol.ProtocolBench;
 import io.modeldisk.bench.protocol.ProtocolPlan;
@@ -22,6 +23,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench protocol}. */
 @Command(name = "protocol", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:All measurements are complete.",
+        "1:A measurement has failed, for example because a program that it needs is not installed.",
+        ExitStatus.WRONG},
     description = {
         "Measures the protocol without a mount, in turn with baselines that move the same data.",
         "throughput: the bytes of one session with many requests in flight. latency: the time of one request at a time. "

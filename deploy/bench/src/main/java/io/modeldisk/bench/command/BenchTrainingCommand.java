@@ -1,5 +1,6 @@
 package io.modeldisk.bench.command;
 
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.training.Access;
@@ -18,6 +19,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk bench training}, which emulates learners. */
 @Command(name = "training", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:All measurements are complete.",
+        "1:A measurement has failed, for example because a program that it needs is not installed.",
+        ExitStatus.WRONG},
     description = {
         "Measures the duration of an iteration with each exchange scheme. Emulated learners pull and push a model of a "
             + "known size, and sleep for the computation time of the model. The command starts the shards on loopback, "

@@ -3,8 +3,10 @@ package io.modeldisk.bench.command;
 import io.modeldisk.bench.report.ChartFile;
 import io.modeldisk.bench.trace.Curves;
 import io.modeldisk.bench.trace.Timeline;
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.SettingException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,6 +20,10 @@ import picocli.CommandLine.Parameters;
 
 /** The command {@code modeldisk trace}, which draws the traces of mounts, and figures over time. */
 @Command(name = "trace", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:The charts are written.",
+        "1:A file has no iterations yet or is not a trace, or the charts cannot be written.",
+        ExitStatus.WRONG},
     description = {
         "Draws the last iterations of learners, or their figures over time, as NAME.svg and NAME.png.",
         "Files that end in .json are traces of mounts: DIR/trace.json, or a copy of it. The chart shows "
@@ -43,6 +49,11 @@ public final class TraceCommand implements Callable<Integer>, Subcommand {
         String first = files.getFirst().toString();
         Arguments.require(!KINDS.contains(first) || Files.exists(files.getFirst()),
             "the subcommand '" + first + "' was removed: `modeldisk trace FILE...` detects the kind of each file");
+        for (Path file : files) {
+            if (!Files.exists(file)) {
+                throw new SettingException(file + " does not exist; give the trace of a mount, such as DIR/trace.json");
+            }
+        }
         XYChart chart = first.endsWith(".json") ? timeline().chart() : Curves.chart(files);
         for (String extension : List.of(".svg", ".png")) {
             ChartFile.write(List.of(chart), out.resolveSibling(out.getFileName() + extension));

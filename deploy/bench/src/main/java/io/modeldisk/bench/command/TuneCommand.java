@@ -5,6 +5,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Datamovers;
 import io.modeldisk.bench.shard.Durability;
 import io.modeldisk.bench.tuning.Tuner;
+import io.modeldisk.command.ExitStatus;
 import io.modeldisk.command.Subcommand;
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.units.ByteSize;
@@ -22,6 +23,10 @@ import picocli.CommandLine.Option;
 
 /** The command {@code modeldisk tune}. */
 @Command(name = "tune", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:The file is written.",
+        "1:A measurement has failed, no datamover is available, or the file cannot be written.",
+        ExitStatus.WRONG},
     description = {
         "Finds the best transfer sizes for each datamover of this machine, and writes them to a file that `serve` and "
             + "`mount` read. The sizes are: the maximum length of the data that a write sends with its command "

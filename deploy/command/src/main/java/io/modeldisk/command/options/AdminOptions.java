@@ -9,6 +9,8 @@ import io.modeldisk.admin.page.ModelPage;
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.protocol.login.TargetAddress;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import picocli.CommandLine.Option;
 
@@ -39,7 +41,11 @@ public final class AdminOptions {
                 (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
             return admin;
         }
-        admin.serve(AdminServer.start(new AdminSettings(TargetAddress.parse(address, DEFAULT_PORT),
+        InetSocketAddress listen = TargetAddress.parse(address, DEFAULT_PORT);
+        if (listen.isUnresolved()) {
+            throw new UnknownHostException("--admin: the host " + listen.getHostString() + " is unknown");
+        }
+        admin.serve(AdminServer.start(new AdminSettings(listen,
             token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls)),
             subject, new ModelPage(admin::overview).pages()));
         return admin;

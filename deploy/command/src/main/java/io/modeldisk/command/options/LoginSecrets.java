@@ -1,5 +1,6 @@
 package io.modeldisk.command.options;
 
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.protocol.initiator.SessionContext;
 import io.modeldisk.protocol.login.chap.ChapSecrets;
 import java.io.IOException;
@@ -27,7 +28,7 @@ public final class LoginSecrets {
         }
         ChapSecrets secrets = ChapSecrets.read(file);
         if (!secrets.hasSelf()) {
-            throw new IOException(
+            throw new SettingException(
                 "the secrets file " + file + " has no line 'self NAME SECRET', which a login needs; add such a line");
         }
         return secrets;

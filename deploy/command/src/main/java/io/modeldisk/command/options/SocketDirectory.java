@@ -1,5 +1,6 @@
 package io.modeldisk.command.options;
 
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.protocol.datamover.shm.SocketPath;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,10 +25,13 @@ public final class SocketDirectory {
      * @throws IOException if the option names something that is not a directory
      */
     public Path existing() throws IOException {
+        if (directory != null && !Files.exists(directory)) {
+            // A shard that starts later creates the directory, so this is no SettingException.
+            throw new IOException("--shm-directory " + directory
+                + " does not exist; give the directory that `modeldisk serve` uses, or leave the option out");
+        }
         if (directory != null && !Files.isDirectory(directory)) {
-            throw new IOException("--shm-directory " + directory + (Files.exists(directory)
-                ? " is not a directory"
-                : " does not exist; give the directory that `modeldisk serve` uses, or leave the option out"));
+            throw new SettingException("--shm-directory " + directory + " is not a directory");
         }
         return directory();
     }

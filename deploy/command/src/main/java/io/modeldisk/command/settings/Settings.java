@@ -2,6 +2,7 @@ package io.modeldisk.command.settings;
 
 import io.modeldisk.command.process.LogConfiguration;
 import io.modeldisk.command.process.ServiceNotices;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.platform.units.DurationText;
@@ -71,17 +72,17 @@ public final class Settings implements IDefaultValueProvider {
         try (BufferedReader reader = Files.newBufferedReader(path)) {
             reader.mark(1);
             if (reader.read() == BYTE_ORDER_MARK) {
-                throw new IOException(
+                throw new SettingException(
                     "the file begins with a byte order mark (U+FEFF); save it as UTF-8 without this mark");
             }
             reader.reset();
             file.load(reader);
         } catch (NoSuchFileException e) {
-            throw new IOException(CONFIG + "=" + path + " names a file that does not exist", e);
+            throw new SettingException(CONFIG + "=" + path + " names a file that does not exist", e);
         } catch (CharacterCodingException e) {
-            throw new IOException("cannot read the settings file " + path + ": it is not UTF-8 text", e);
+            throw new SettingException("cannot read the settings file " + path + ": it is not UTF-8 text", e);
         } catch (IOException | IllegalArgumentException e) {
-            throw new IOException("cannot read the settings file " + path + ": " + e.getMessage(), e);
+            throw new SettingException("cannot read the settings file " + path + ": " + e.getMessage(), e);
         }
     }
 
@@ -212,7 +213,7 @@ public final class Settings implements IDefaultValueProvider {
         Set<String> variables = keys.stream().map(Settings::variable).collect(Collectors.toSet());
         for (String key : new TreeSet<>(file.stringPropertyNames())) {
             if (!keys.contains(key) && !belongsToAbsentCommand(line, key)) {
-                throw new IOException("the setting '" + key + "' in " + path + " is unknown; "
+                throw new SettingException("the setting '" + key + "' in " + path + " is unknown; "
                     + Removed.sentence(key, variable(key))
                         .orElse("settings have the form COMMAND.OPTION, such as serve.block-size"));
             }
@@ -220,7 +221,7 @@ public final class Settings implements IDefaultValueProvider {
         for (String name : new TreeSet<>(System.getenv().keySet())) {
             if (name.startsWith(PREFIX) && !variables.contains(name) && !OTHER_VARIABLES.contains(name)
                 && !belongsToAbsentCommand(line, name.substring(PREFIX.length()).toLowerCase(Locale.ROOT))) {
-                throw new IOException("the setting '" + name + "' in the environment is unknown; "
+                throw new SettingException("the setting '" + name + "' in the environment is unknown; "
                     + Removed.sentence(name, name).orElse("settings have the form MODELDISK_COMMAND_OPTION, such as"
                         + " MODELDISK_SERVE_BLOCK_SIZE"));
             }

@@ -1,6 +1,7 @@
 package io.modeldisk.protocol.login.chap;
 
 import io.modeldisk.platform.Arguments;
+import io.modeldisk.platform.SettingException;
 import io.modeldisk.platform.files.OwnerFile;
 import io.modeldisk.protocol.login.InitiatorPattern;
 import io.modeldisk.protocol.login.Right;
@@ -168,7 +169,7 @@ public final class ChapSecrets {
         try {
             return parse(OwnerFile.read(file, "secrets file"), file.toString());
         } catch (IllegalArgumentException e) {
-            throw new IOException("the secrets file " + e.getMessage(), e);
+            throw new SettingException("the secrets file " + e.getMessage(), e);
         }
     }
 
