@@ -106,7 +106,7 @@ def train(datamover, exchange, seconds, shown):
     with tempfile.TemporaryDirectory() as folder, Children() as children:
         ready = children.start(
             *("serve", "--model", "figure", "--size", f"{MODEL_MIB}MiB", "--listen", "127.0.0.1:0", "--aggregator", "sgd:lr=0.01"),
-            *("--learners", str(LEARNERS), "--datamover", "tcp" if datamover == "tcp" else f"tcp,{datamover}"),
+            *("--consistency", "asp", "--learners", str(LEARNERS), "--datamover", "tcp" if datamover == "tcp" else f"tcp,{datamover}"),
         )
         address = next(word for word in ready.replace(",", " ").split() if word.startswith("127.0.0.1:"))
         directories = [pathlib.Path(folder) / f"learner-{i}" for i in range(LEARNERS)]

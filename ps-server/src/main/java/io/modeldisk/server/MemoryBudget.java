@@ -11,6 +11,7 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.consistency.RoundMarks;
+import java.io.IOException;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
@@ -73,9 +74,10 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
      * @param learners the number of learners that the shard must support
      * @param maxHeapBytes the maximum size of the Java heap of this process
      * @param limit the available memory of the machine or of the control group of this process
-     * @throws IllegalArgumentException if the shard does not fit; the message states needed memory, available memory and a remedy
+     * @throws IllegalArgumentException if the Java heap is too small; the message states a remedy
+     * @throws IOException if there is not enough memory; the message states needed memory, available memory and a remedy
      */
-    void check(int learners, long maxHeapBytes, MemoryLimit limit) {
+    void check(int learners, long maxHeapBytes, MemoryLimit limit) throws IOException {
         long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;
         if (heapBytes > maxHeapBytes) {
             throw new IllegalArgumentException(
@@ -86,7 +88,8 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
                     + "m, or use larger blocks (--block-size) or more shards");
         }
         if (!limit.allows(nativeBytes + heapBytes)) {
-            throw new IllegalArgumentException(
+            // Another process can free memory, so this is no IllegalArgumentException.
+            throw new IOException(
                 PlainText.format(
                     "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of heap), but there is only %s;",
                     ByteSize.format(nativeBytes + heapBytes), ByteSize.format(nativeBytes),

@@ -40,7 +40,7 @@ public final class ServerContext {
     public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
     /** The default consistency mode. */
-    public static final String DEFAULT_CONSISTENCY = "asp";
+    public static final String DEFAULT_CONSISTENCY = "bsp";
 
     /** The default number of learners that the first round waits for. */
     public static final int DEFAULT_LEARNERS = 1;

@@ -23,7 +23,7 @@ class MemoryBudgetTest {
     private static final MemoryLimit ENOUGH = new MemoryLimit(Long.MAX_VALUE, MemoryLimit.MACHINE);
 
     private static ServerContext context() {
-        return new ServerContext().model("big").aggregator("sum", new SumAggregator());
+        return new ServerContext().model("big").consistency("asp").aggregator("sum", new SumAggregator());
     }
 
     private static MemoryBudget budget(ServerContext context) throws IOException {
@@ -33,7 +33,7 @@ class MemoryBudgetTest {
     @Test
     void shardLargerThanTheMemoryIsRefusedBeforeAllocation() {
         ServerContext context = context().sizeBytes(1L << 43).blockSizeBytes(1 << 20);
-        assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IllegalArgumentException.class)
+        assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IOException.class)
             .hasMessageContaining("the shard needs").hasMessageContaining("more shards");
     }
 

@@ -40,9 +40,10 @@ class OneLearnerTest {
     @BeforeEach
     void serve() throws IOException {
         for (int i = 0; i < 2; i++) {
-            servers.add(ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4096)
-                .shard(i).shards(2).aggregator("sum", new SumAggregator()).learners(1).lease(LEASE)
-                .listen(new InetSocketAddress("127.0.0.1", 0))));
+            servers.add(ParameterServer
+                .launch(new ServerContext().consistency("asp").model("m").sizeBytes(SIZE).blockSizeBytes(4096)
+                    .shard(i).shards(2).aggregator("sum", new SumAggregator()).learners(1).lease(LEASE)
+                    .listen(new InetSocketAddress("127.0.0.1", 0))));
             paths.add(new NetworkPath(servers.get(i).localAddress().getPort()));
         }
         Weights.fill(memory.segment(0, SIZE), 1);

@@ -33,9 +33,10 @@ final class PermissionToServeTest {
     private static final int SIZE = 4096;
 
     private static ParameterServer serve(BooleanSupplier mayServe) throws IOException {
-        return ParameterServer.launch(new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(SIZE)
-            .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
-            .mayServe(mayServe));
+        return ParameterServer
+            .launch(new ServerContext().consistency("asp").model("m").sizeBytes(SIZE).blockSizeBytes(SIZE)
+                .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
+                .mayServe(mayServe));
     }
 
     private static StripedModel connect(ShardLocator locator, Duration reconnectTimeout) throws IOException {

@@ -27,7 +27,7 @@ class RawUnitTest {
 
     @BeforeEach
     void open() throws Exception {
-        shard = ShardModel.open(new ServerContext()
+        shard = ShardModel.open(new ServerContext().consistency("asp")
             .model("m").sizeBytes(4 * BLOCK).blockSizeBytes(BLOCK).aggregator("sum", new SumAggregator()));
         raw = (DiskUnit) shard.target().units().get(RawUnit.LUN);
     }

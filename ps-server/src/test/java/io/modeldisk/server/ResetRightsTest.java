@@ -29,7 +29,7 @@ class ResetRightsTest {
 
     @BeforeEach
     void open() throws Exception {
-        shard = ShardModel.open(new ServerContext()
+        shard = ShardModel.open(new ServerContext().consistency("asp")
             .model("m").sizeBytes(16384).blockSizeBytes(4096).aggregator("sum", new SumAggregator()));
         facts = shard.facts();
     }

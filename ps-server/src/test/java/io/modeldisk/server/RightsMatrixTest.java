@@ -91,7 +91,7 @@ class RightsMatrixTest {
     }
 
     private static ServerContext context() {
-        return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(2 * PAGE)
+        return new ServerContext().consistency("asp").model("m").sizeBytes(SIZE).blockSizeBytes(2 * PAGE)
             .aggregator("sgd:lr=0.5", Aggregators.parse("sgd:lr=0.5"))
             .listen(new InetSocketAddress("127.0.0.1", 0))
             .network(network -> network.access(new AccessPolicy(SECRETS, false, List.of()))

@@ -47,7 +47,7 @@ class ShardModelTest {
     private final ManualClock clock = new ManualClock();
 
     private ServerContext context() {
-        return new ServerContext().model("test")
+        return new ServerContext().consistency("asp").model("test")
             .blockSizeBytes(BLOCK)
             .sizeBytes(SIZE)
             .aggregator("sum", aggregator)
@@ -89,7 +89,7 @@ class ShardModelTest {
     }
 
     private static ServerContext contextOf(Path file) {
-        return new ServerContext().model("test").safetensors(file).blockSizeBytes(BLOCK)
+        return new ServerContext().consistency("asp").model("test").safetensors(file).blockSizeBytes(BLOCK)
             .aggregator("sum", new SumAggregator());
     }
 

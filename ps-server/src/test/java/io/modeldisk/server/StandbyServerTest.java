@@ -50,7 +50,7 @@ class StandbyServerTest {
     }
 
     private ServerContext context(int port) {
-        return new ServerContext().model("m").sizeBytes(SIZE).blockSizeBytes(4096)
+        return new ServerContext().consistency("asp").model("m").sizeBytes(SIZE).blockSizeBytes(4096)
             .aggregator("sum", new SumAggregator()).listen(new InetSocketAddress("127.0.0.1", port)).portGroups(groups);
     }
 

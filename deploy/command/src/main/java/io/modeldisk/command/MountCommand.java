@@ -81,6 +81,8 @@ final class MountCommand implements Callable<Integer> {
     private static final String OBSERVER = ChapSecrets.OBSERVER_INITIATOR
         .substring(ChapSecrets.OBSERVER_INITIATOR.indexOf(':') + 1);
 
+    private static final Duration RESTARTABLE_RECONNECT_TIMEOUT = Duration.ofMinutes(10);
+
     @Parameters(index = "0", paramLabel = ModelLocators.FORMS, descriptionKey = "address",
         description = ModelLocators.DESCRIPTION)
     private String address;
@@ -133,8 +135,9 @@ final class MountCommand implements Callable<Integer> {
 
     @Option(names = "--reconnect", paramLabel = "TIME",
         description = "The time for which a request tries to reconnect to a shard before it fails with EIO. "
-            + "With modeldisk+zk://, the command waits as long at its start for a shard that no process serves.")
-    private Duration reconnectTimeout = StripedModelContext.DEFAULT_RECONNECT_TIMEOUT;
+            + "With modeldisk+zk://, the command waits as long at its start for a shard that no process serves. Default: 10s; "
+            + "with --restartable 10min, which is longer than an upgrade of the shards takes.")
+    private Duration reconnectTimeout;
 
     @Option(names = "--digests", paramLabel = "none|crc32c", defaultValue = "none",
         description = "crc32c: iSCSI checksums of headers and data, in addition to the checksum of TCP; reduces the throughput.")
@@ -300,11 +303,18 @@ final class MountCommand implements Callable<Integer> {
             .sessions(secrets.session())
             .sessions(session -> session.digests(digests, digests))
             .waitTimeout(waitTimeout)
-            .reconnectTimeout(reconnectTimeout)
+            .reconnectTimeout(reconnectTimeout())
             .dtype(ValueType.parse(dtype))
             .datamover(EnumNames.parse(Route.Preference.class, "datamover", datamover))
             .socketDirectory(sockets.existing())
             .sizes(sizes::of);
+    }
+
+    private Duration reconnectTimeout() {
+        if (reconnectTimeout != null) {
+            return reconnectTimeout;
+        }
+        return restartable ? RESTARTABLE_RECONNECT_TIMEOUT : StripedModelContext.DEFAULT_RECONNECT_TIMEOUT;
     }
 
     /** Returns the names of the datamovers in use, such as "shm" or "shm+tcp". */

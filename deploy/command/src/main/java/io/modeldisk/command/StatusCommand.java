@@ -97,7 +97,7 @@ final class StatusCommand implements Callable<Integer> {
         }
         List<StatusReader.Answer> failed = answers.stream().filter(answer -> answer.failure() != null).toList();
         failed.forEach(answer -> System.err.println("modeldisk status: " + answer.failure().getMessage()));
-        return failed.isEmpty() ? 0 : ExitStatus.FAILED;
+        return failed.stream().mapToInt(answer -> ExitStatus.of(answer.failure())).max().orElse(0);
     }
 
     private static JsonNode withRoles(JsonNode shards, ArrayNode roles) {

@@ -25,7 +25,8 @@ final class ShardSubjectTest {
 
     private void open() throws IOException {
         server = ParameterServer
-            .launch(new ServerContext().model("m").sizeBytes(1 << 20).aggregator("sum", Aggregators.parse("sum"))
+            .launch(new ServerContext().consistency("asp").model("m").sizeBytes(1 << 20)
+                .aggregator("sum", Aggregators.parse("sum"))
                 .listen(new InetSocketAddress("127.0.0.1", 0))
                 .mayServe(this::mayServe));
         subject.opened(server);

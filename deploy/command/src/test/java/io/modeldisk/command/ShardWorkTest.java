@@ -21,7 +21,8 @@ final class ShardWorkTest {
 
     private static ParameterServer launch() throws IOException {
         return ParameterServer.launch(
-            new ServerContext().model("m").sizeBytes(1 << 20).aggregator("sum", Aggregators.parse("sum")).learners(2)
+            new ServerContext().consistency("asp").model("m").sizeBytes(1 << 20)
+                .aggregator("sum", Aggregators.parse("sum")).learners(2)
                 .listen(new InetSocketAddress("127.0.0.1", 0)));
     }
 

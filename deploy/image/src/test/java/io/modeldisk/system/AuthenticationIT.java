@@ -109,16 +109,16 @@ final class AuthenticationIT {
                 .succeeded())
             .contains("model m: 64 MiB");
         sandbox.run(modeldisk("status", shards.address()))
-            .failed(1, "authentication failed; the target requires a secret (--secrets FILE)");
+            .failed(2, "authentication failed; the target requires a secret (--secrets FILE)");
         sandbox.run(modeldisk("status", shards.address(), "--secrets",
-            secrets("wrong", "self learner notTheSecretOfIts\n"))).failed(1, "authentication failed");
+            secrets("wrong", "self learner notTheSecretOfIts\n"))).failed(2, "authentication failed");
     }
 
     @Test
     void shardWithBackupsAndSecretsNeedsAReplicaSecret() throws Exception {
         sandbox.run(modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0",
             "--coordinator", "127.0.0.1:1", "--durability", "replica", "--secrets", serverSecrets()))
-            .failed(1, "has no line 'replica NAME SECRET'", "add the same line for all processes");
+            .failed(2, "has no line 'replica NAME SECRET'", "add the same line for all processes");
     }
 
     @Test

@@ -22,9 +22,20 @@ final class Command {
         return serveAt(sandbox, 0, options);
     }
 
-    /** Starts one shard at a port without waiting until the shard is ready. */
+    /**
+     * Starts one shard at a port without waiting until the shard is ready. Unless the options say otherwise, the shard has the
+     * mode asp, in which a test can push single blocks, and only the datamover tcp.
+     */
     static Running serveAt(Sandbox sandbox, int port, Object... options) throws Exception {
-        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, options));
+        List<String> given = List.of(Sandbox.words((Object) options));
+        List<String> more = new ArrayList<>();
+        if (!given.contains("--consistency")) {
+            more.addAll(List.of("--consistency", "asp"));
+        }
+        if (!given.contains("--datamover")) {
+            more.addAll(List.of("--datamover", "tcp"));
+        }
+        return sandbox.start("serve", modeldisk("serve", "--listen", "127.0.0.1:" + port, more.toArray(), options));
     }
 
     /** Starts a coordinator with the state in the directory {@code zk} of the sandbox. */

@@ -41,7 +41,7 @@ final class GpuBenchIT {
     void benchRefusesADeviceOrAggregatorThatItCannotMeasure(String device, String aggregator, String message)
         throws Exception {
         sandbox.run(EmulatedDriver.environment(), modeldisk("bench", "aggregator", "--device", device, "--aggregator",
-            aggregator)).failed(1, "modeldisk aggregator: " + message);
+            aggregator)).failed(2, "modeldisk aggregator: " + message);
     }
 
     @Test

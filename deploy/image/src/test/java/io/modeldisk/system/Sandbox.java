@@ -109,7 +109,7 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         return new Object[]{COMMAND, arguments};
     }
 
-    private static String[] words(Object... arguments) {
+    static String[] words(Object... arguments) {
         return elements(arguments).map(Object::toString).toArray(String[]::new);
     }
 

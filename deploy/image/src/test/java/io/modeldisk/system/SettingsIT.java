@@ -112,7 +112,7 @@ final class SettingsIT {
     void commandReportsAByteOrderMarkInTheSettingsFile() throws Exception {
         Path file = sandbox.file("settings", "\uFEFF" + FILE);
         Result result = sandbox.run(Map.of("MODELDISK_CONFIG", file.toString()), modeldisk("serve"));
-        assertThat(result.status()).isEqualTo(1);
+        assertThat(result.status()).isEqualTo(2);
         assertThat(result.output()).isEqualTo("modeldisk: cannot read the settings file " + file
             + ": the file begins with a byte order mark (U+FEFF); save it as UTF-8 without this mark\n");
     }
@@ -133,10 +133,10 @@ final class SettingsIT {
         Map<String, String> environment = Map.of("CREDENTIALS_DIRECTORY", secrets.getParent().toString());
         Object[] serve = {"serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"};
         Files.writeString(secrets, "nonsense");
-        sandbox.run(environment, modeldisk(serve)).failed(1, secrets.toString());
+        sandbox.run(environment, modeldisk(serve)).failed(2, secrets.toString());
         Files.setPosixFilePermissions(secrets, PosixFilePermissions.fromString("rw-------"));
         Files.writeString(secrets, "peer p 123456789012\n");
-        sandbox.run(environment, modeldisk(serve, "--insecure")).failed(1,
+        sandbox.run(environment, modeldisk(serve, "--insecure")).failed(2,
             "--secrets and --insecure contradict each other",
             "; --secrets is set by the credential " + secrets);
         Files.writeString(secrets, "none");

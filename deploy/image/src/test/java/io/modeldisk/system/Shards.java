@@ -25,7 +25,7 @@ record Shards(String model, List<Integer> ports) {
         throws IOException {
         List<Integer> ports = new ArrayList<>();
         for (int i = 0; i < count; i++) {
-            ServerContext context = new ServerContext()
+            ServerContext context = new ServerContext().consistency("asp")
                 .model(model).sizeBytes(sizeBytes).shard(i).shards(count)
                 .aggregator("sgd:lr=1", Aggregators.parse("sgd:lr=1"))
                 .listen(new InetSocketAddress("127.0.0.1", 0));

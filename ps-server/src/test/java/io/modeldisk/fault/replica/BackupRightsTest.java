@@ -46,10 +46,11 @@ class BackupRightsTest {
     @BeforeEach
     void launch() throws IOException {
         ChapSecrets secrets = ChapSecrets.parse(OWN_FILE, "test");
-        backup = ParameterServer.launch(new ServerContext().model("m").sizeBytes(BLOCKS * BLOCK).blockSizeBytes(BLOCK)
-            .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
-            .network(network -> network.access(new AccessPolicy(secrets, false, List.of())))
-            .backups(settings(secrets.ofPrimary())));
+        backup = ParameterServer
+            .launch(new ServerContext().consistency("asp").model("m").sizeBytes(BLOCKS * BLOCK).blockSizeBytes(BLOCK)
+                .listen(new InetSocketAddress("127.0.0.1", 0)).aggregator("sum", Aggregators.parse("sum"))
+                .network(network -> network.access(new AccessPolicy(secrets, false, List.of())))
+                .backups(settings(secrets.ofPrimary())));
     }
 
     private BackupSettings settings(ChapSecrets ofPrimary) {

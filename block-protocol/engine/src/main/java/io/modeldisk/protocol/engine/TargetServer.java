@@ -106,8 +106,11 @@ public final class TargetServer implements AutoCloseable {
         InetSocketAddress address = context.listen;
         try {
             for (TargetPortal.Opener opener : context.datamovers) {
-                opened.add(opener.open(address, target.name()));
-                address = opened.getLast().localAddress();
+                TargetPortal portal = opener.open(address, target.name());
+                if (portal != null) {
+                    opened.add(portal);
+                    address = portal.localAddress();
+                }
             }
             return List.copyOf(opened);
         } catch (IOException | RuntimeException e) {

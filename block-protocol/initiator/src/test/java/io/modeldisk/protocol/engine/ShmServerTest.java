@@ -211,6 +211,17 @@ final class ShmServerTest {
             .isInstanceOf(IOException.class).hasMessageContaining("mode 777");
     }
 
+    /** The Debian package makes such a directory, in which root and the user of the services have their sockets. */
+    @Test
+    void listenAcceptsADirectoryThatAGroupShares() throws IOException, InterruptedException {
+        Path shared = Files.createDirectory(folder.resolve("shared"));
+        assertThat(new ProcessBuilder("chmod", "1770", shared.toString()).start().waitFor()).isZero();
+        ShmPortal.listen(shared.resolve("x.sock"), serving.server.localAddress(), limits).close();
+        assertThat(new ProcessBuilder("chmod", "0770", shared.toString()).start().waitFor()).isZero();
+        assertThatThrownBy(() -> ShmPortal.listen(shared.resolve("x.sock"), serving.server.localAddress(), limits))
+            .isInstanceOf(IOException.class).hasMessageContaining("mode 770");
+    }
+
     @Test
     void listenReplacesASocketOnlyIfNoProcessUsesTheSocket() throws Exception {
         assertThatThrownBy(() -> ShmPortal.listen(socket(), serving.server.localAddress(), limits))

@@ -86,7 +86,8 @@ public final class BenchShard implements AutoCloseable {
         int most = Math.max(TargetContext.DEFAULT_MAX_CONNECTIONS, sessions + OWN_SESSIONS);
         long buffers = Math.max(TargetContext.DEFAULT_BUFFER_BYTES, most * BUFFERS_OF_SESSION_BYTES);
         List<String> arguments = new ArrayList<>(List.of("--model", MODEL, "--size", Long.toString(modelBytes),
-            "--aggregator", aggregator, "--tuning", "none", "--max-sessions", Integer.toString(most), "--buffers",
+            "--aggregator", aggregator, "--consistency", "asp", "--tuning", "none", "--max-sessions",
+            Integer.toString(most), "--buffers",
             Long.toString(buffers)));
         arguments.addAll(listening(datamovers));
         ShardProcesses processes = ShardProcesses.start(durability, NEVER, 1, arguments);

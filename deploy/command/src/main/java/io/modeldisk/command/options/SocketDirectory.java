@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 public final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
         description = "The directory of the shm datamover's sockets. Only this user may have access to the directory. Default: "
-            + "modeldisk in XDG_RUNTIME_DIR; without that variable /run/modeldisk for root, /tmp/modeldisk-UID for other users.")
+            + "/run/modeldisk for root; for other users modeldisk in XDG_RUNTIME_DIR, without that variable /tmp/modeldisk-UID.")
     private Path directory;
 
     /** Returns the directory for a shard. The shard creates the directory. */

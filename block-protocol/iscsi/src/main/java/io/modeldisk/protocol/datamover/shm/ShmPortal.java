@@ -58,7 +58,9 @@ public final class ShmPortal implements TargetPortal {
     private static final long PROBE_MS = 1000;
     /** The wait for a connection has no timeout. {@link #close} ends the wait. */
     private static final int NO_TIMEOUT = -1;
-    private static final int GROUP_OR_OTHERS_WRITE = 022;
+    private static final int GROUP_WRITE = 020;
+    private static final int OTHERS_WRITE = 02;
+    private static final int STICKY = 01000;
 
     private final UnixSocket socket;
     private final Path path;
@@ -119,7 +121,8 @@ public final class ShmPortal implements TargetPortal {
         if (owner != user && owner != 0) {
             throw unsafe(directory, "belongs to user " + owner + ", but it must belong to user " + user + " or root");
         }
-        if ((mode & GROUP_OR_OTHERS_WRITE) != 0) {
+        // In a directory with the sticky bit, such as the one of the package, the group cannot replace sockets of other users.
+        if ((mode & OTHERS_WRITE) != 0 || (mode & GROUP_WRITE) != 0 && (mode & STICKY) == 0) {
             throw unsafe(directory, PlainText.format("has mode %o, so other users can write to it", mode & 07777));
         }
     }

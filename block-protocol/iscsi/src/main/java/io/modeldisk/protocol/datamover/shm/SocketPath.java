@@ -13,16 +13,19 @@ public final class SocketPath {
     private SocketPath() {}
 
     /**
-     * The default directory of sockets. The directory is in {@code XDG_RUNTIME_DIR}. If that variable is not set, the directory
-     * is in /run for root and in /tmp for other users.
+     * The default directory of sockets. For root, the directory is in /run, where the shards of the Debian package have their
+     * sockets too. For other users, the directory is in {@code XDG_RUNTIME_DIR}, or without that variable in /tmp.
      */
     public static Path defaultDirectory() {
-        String runtime = Processes.environment("XDG_RUNTIME_DIR");
-        if (runtime != null) {
-            return Path.of(runtime, FOLDER);
+        return defaultDirectory(Processes.effectiveUserId(), Processes.environment("XDG_RUNTIME_DIR"));
+    }
+
+    static Path defaultDirectory(int user, String runtime) {
+        if (user == 0) {
+            // Root has XDG_RUNTIME_DIR in a session, but not in a service.
+            return Path.of("/run", FOLDER);
         }
-        int user = Processes.effectiveUserId();
-        return user == 0 ? Path.of("/run", FOLDER) : Path.of("/tmp", FOLDER + "-" + user);
+        return runtime == null ? Path.of("/tmp", FOLDER + "-" + user) : Path.of(runtime, FOLDER);
     }
 
     /**
