@@ -32,6 +32,8 @@ public final class ExitStatus {
     /** Returns the exit status of a command that has thrown an exception. */
     static int of(Exception failure) {
         boolean lasting = switch (failure) {
+            // The driver of a device can be loaded later.
+            case IllegalArgumentException e when e.getCause() instanceof UnsupportedOperationException -> false;
             case IllegalArgumentException _,SettingException _,AccessDeniedException _,NotDirectoryException _ -> true;
             default -> isDenied(failure);
         };

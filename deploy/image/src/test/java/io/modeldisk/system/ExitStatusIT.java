@@ -101,17 +101,17 @@ final class ExitStatusIT {
         2 | doctor --datamover pigeon
         2 | bench
         2 | bench magic
-        1 | bench protocol --running GONE
+        1 | MODELDISK_SERVE_MIN_LEARNERS=9 bench protocol
         2 | bench protocol --sizes 6000
-        1 | MODELDISK_SERVE_LEARNERS=0 bench mount --rounds 1
+        1 | MODELDISK_SERVE_MIN_LEARNERS=9 bench mount --rounds 1
         2 | bench mount --sizes 5
-        1 | MODELDISK_SERVE_LEARNERS=0 bench training
+        1 | MODELDISK_SERVE_MIN_LEARNERS=9 bench training
         2 | bench training --model magic
         1 | JDK_JAVA_OPTIONS=-Dmodeldisk.cuda=off bench aggregator --device cuda:0
         2 | bench aggregator --aggregator adam
         1 | bench baseline --listen BUSY
         2 | bench baseline --listen nonsense:
-        1 | MODELDISK_SERVE_LEARNERS=0 tune --datamover tcp --out EMPTY/tuning.json
+        1 | MODELDISK_SERVE_MIN_LEARNERS=9 tune --datamover tcp --out EMPTY/tuning.json
         2 | tune --rounds 0
         0 | trace FIGURES --out EMPTY/chart
         1 | trace NOTRACE --out EMPTY/chart
@@ -278,7 +278,7 @@ final class ExitStatusIT {
         Shards shards = new Shards("m", List.of(Command.port(shard)));
         sandbox.run(modeldisk("doctor")).succeeded();
         sandbox.run(modeldisk("mount", shards.address(), directory, "--reconnect", "1s")).succeeded();
-        sandbox.run(modeldisk("mount", shards.address(), directory)).failed(1);
+        sandbox.run(modeldisk("mount", shards.address(), directory)).failed(1, " is already a mount point");
         assertThat(sandbox.run(modeldisk("lr", directory)).succeeded().strip()).isEqualTo("1.0");
         assertThat(sandbox.run(modeldisk("lr", directory, "0.25")).succeeded().strip()).isEqualTo("0.25");
         assertThat(sandbox.run(modeldisk("lr", shards.address())).succeeded()).contains("0.25");
