@@ -17,6 +17,11 @@ MOST_MESSAGES = 20
 LOSE_NOTHING = ("journal", "replica")
 
 
+def counted(count, noun):
+    """Returns a number with its noun, such as "1 shard" or "2 shards"."""
+    return f"{count} {noun}" + ("" if count == 1 else "s")
+
+
 @dataclasses.dataclass
 class Push:
     learner: int
@@ -189,7 +194,7 @@ class Judge:
         }
         for (learner, number, expected, values), blocks in list(wrong.items())[:MOST_MESSAGES]:
             self.violate(
-                f"{name}: push {number} of learner {learner} counts {', '.join(map(str, values))} times in {blocks} blocks;"
+                f"{name}: push {number} of learner {learner} counts {', '.join(map(str, values))} times in {counted(blocks, 'block')};"
                 f" it must count {words[expected]}"
             )
         if len(wrong) > MOST_MESSAGES:
@@ -211,7 +216,7 @@ class Judge:
                 column = applied[:, push.learner, push.number]
                 if push.done < math.inf and column.any() and not column.all() and self.same_return():
                     self.violate(
-                        f"{name}: push {push.number} of learner {push.learner} is in {int(column.sum())} of {len(column)} blocks"
+                        f"{name}: push {push.number} of learner {push.learner} is in {int(column.sum())} of {counted(len(column), 'block')}"
                     )
 
     def same_return(self):

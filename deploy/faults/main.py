@@ -212,9 +212,11 @@ class Episode:
         for violation in judge.violations:
             self.cluster.note(f"violation: {violation}")
         del self.violations[MOST_VIOLATIONS:]
-        pushes = sum(push.done < float("inf") for each in records for push in each.pushes.values())
+        done = sum(push.done < float("inf") for each in records for push in each.pushes.values())
+        pushes = f"{done} push" + ("" if done == 1 else "es")
         self.say(
-            f"   {pushes} pushes acknowledged, {len(bases)} checkpoints, {sum(map(len, back))} returns of shards to older weights"
+            f"   {pushes} acknowledged, {laws.counted(len(bases), 'checkpoint')},"
+            f" {laws.counted(sum(map(len, back)), 'return')} of shards to older weights"
         )
 
     def checkpoints(self):
@@ -288,7 +290,8 @@ def run(chosen):
     say("")
     for line in report.table(recovered):
         say(line)
-    say(f"\n{len(seeds)} seeds, {episodes} episodes, {len(recovered)} faults, {violations} violations")
+    totals = {"seed": len(seeds), "episode": episodes, "fault": len(recovered), "violation": violations}
+    say("\n" + ", ".join(laws.counted(count, noun) for noun, count in totals.items()))
     return 1 if violations else 0
 
 

@@ -84,14 +84,14 @@ class LawsTest(unittest.TestCase):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2, blocks=[0, 1, 2])
         self.assert_violates(
-            cluster.violations(), "shard 1: push 1 of learner 0 counts 0.0 times in 1 blocks; it must count once"
+            cluster.violations(), "shard 1: push 1 of learner 0 counts 0.0 times in 1 block; it must count once"
         )
 
     def test_push_that_counts_twice_is_a_violation(self):
         cluster = Cluster()
         cluster.push(0, 1, 1, 2)
         cluster.apply(0, 1, [2])
-        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 blocks")
+        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 block")
 
     def test_push_without_answer_may_count_once_or_not_at_all_in_each_block(self):
         cluster = Cluster()
@@ -99,7 +99,7 @@ class LawsTest(unittest.TestCase):
         self.assertEqual(cluster.violations(), [])
         cluster.apply(0, 1, [0])
         self.assert_violates(
-            cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 blocks; it must count at most once"
+            cluster.violations(), "push 1 of learner 0 counts 2.0 times in 1 block; it must count at most once"
         )
 
     def test_push_that_was_abandoned_after_estale_counts_at_most_once(self):
@@ -128,7 +128,7 @@ class LawsTest(unittest.TestCase):
         cluster.push(0, 2, 12, 13)
         self.assertEqual(cluster.violations(), [])
         cluster.apply(0, 1, [1])
-        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 1.0 times in 1 blocks; it must count 0")
+        self.assert_violates(cluster.violations(), "push 1 of learner 0 counts 1.0 times in 1 block; it must count 0")
 
     def test_shard_that_goes_back_must_contain_only_pushes_of_the_checkpoint_and_later_ones(self):
         cluster = Cluster()

@@ -4,6 +4,7 @@ import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -82,8 +83,8 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
         if (heapBytes > maxHeapBytes) {
             throw new IllegalArgumentException(
                 PlainText.format(
-                    "the shard needs a Java heap of %s for its blocks and %s learners, but the heap is limited to %s;",
-                    ByteSize.format(heapBytes), learners, ByteSize.format(maxHeapBytes))
+                    "the shard needs a Java heap of %s for its blocks and %s, but the heap is limited to %s;",
+                    ByteSize.format(heapBytes), Plural.counted(learners, "learner"), ByteSize.format(maxHeapBytes))
                     + " set JDK_JAVA_OPTIONS=-Xmx" + ((heapBytes >> 20) + 1)
                     + "m, or use larger blocks (--block-size) or more shards");
         }

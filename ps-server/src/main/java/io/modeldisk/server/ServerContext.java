@@ -6,6 +6,7 @@ import io.modeldisk.fault.journal.JournalSettings;
 import io.modeldisk.fault.model.ModelSource;
 import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.platform.units.DurationText;
@@ -398,7 +399,7 @@ public final class ServerContext {
     private void validatePortals(InetSocketAddress listen) throws UnknownHostException {
         int groups = portGroups.count();
         check(portals.isEmpty() || portals.size() == shards * groups,
-            "portals=%s must list the addresses of all %s shards in order%s (--peers)", portals, shards,
+            "portals=%s must list the addresses of all shards (%s) in order%s (--peers)", portals, shards,
             groups == 1 ? "" : ", for each of the " + groups + " port groups");
         if (portals.isEmpty()) {
             return;
@@ -427,9 +428,10 @@ public final class ServerContext {
             mode.toString(), learners, minLearners, nonFinite.toString(), source.source(),
             ValueType.FLOAT32, ModelFacts.PROTOCOL, null);
         check(described.blocksOfShard() > 0,
-            "shard=%s would get no block: a model of %s bytes has %s blocks of %s; use shards=%s at most, or a smaller"
+            "shard=%s would get no block: a model of %s bytes has %s of %s; use shards=%s at most, or a smaller"
                 + " blockSize",
-            shard, source.sizeBytes(), described.blocks(), ByteSize.exact(blockSizeBytes), described.blocks());
+            shard, source.sizeBytes(), Plural.counted(described.blocks(), "block"), ByteSize.exact(blockSizeBytes),
+            described.blocks());
         check(described.bytesOfShard() / LogicalBlock.BYTES <= RoundCdb.MAX_BLOCKS,
             "shard=%s would have %s bytes, but PUSH and PULL address at most %s bytes (2^32 logical blocks); use more shards",
             shard, described.bytesOfShard(), RoundCdb.MAX_BLOCKS * LogicalBlock.BYTES);

@@ -33,7 +33,7 @@ class MemoryBudgetTest {
     @Test
     void shardLargerThanTheMemoryIsRefusedBeforeAllocation() {
         ServerContext context = context().sizeBytes(1L << 43).blockSizeBytes(1 << 20);
-        assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IOException.class)
+        assertThatThrownBy(() -> ShardModel.open(context)).isInstanceOf(IllegalArgumentException.class)
             .hasMessageContaining("the shard needs").hasMessageContaining("more shards");
     }
 
@@ -79,7 +79,7 @@ class MemoryBudgetTest {
         ServerContext context = context().sizeBytes(512 << 20);
         assertThatCode(() -> budget(context).check(1, GIB, limit)).doesNotThrowAnyException();
         context.network(network -> network.bufferBytes(512 << 20));
-        assertThatThrownBy(() -> budget(context).check(1, GIB, limit))
+        assertThatThrownBy(() -> budget(context).check(1, GIB, limit)).isInstanceOf(IOException.class)
             .hasMessageContaining("but there is only 1.00 GiB available (control group /)");
     }
 }

@@ -130,6 +130,6 @@ class StandbyServerTest {
         InetSocketAddress address = new InetSocketAddress("127.0.0.1", 3260);
         assertThatThrownBy(() -> context(3260).portals(List.of(address)).conclude())
             .isInstanceOf(IllegalArgumentException.class)
-            .hasMessageContaining("must list the addresses of all 1 shards in order, for each of the 2 port groups");
+            .hasMessageContaining("must list the addresses of all shards (1) in order, for each of the 2 port groups");
     }
 }

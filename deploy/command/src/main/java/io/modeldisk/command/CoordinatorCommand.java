@@ -7,6 +7,7 @@ import io.modeldisk.fault.coordination.CoordinatorContext;
 import io.modeldisk.fault.coordination.CoordinatorSecret;
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.login.TargetAddress;

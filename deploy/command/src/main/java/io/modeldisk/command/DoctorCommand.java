@@ -5,6 +5,7 @@ import io.modeldisk.doctor.Finding;
 import io.modeldisk.doctor.Finding.Area;
 import io.modeldisk.doctor.Report;
 import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.striping.ModelAddress;
 import java.io.IOException;
@@ -59,7 +60,7 @@ final class DoctorCommand implements Callable<Integer> {
             .filter(finding -> finding.state() == Finding.State.MISSING && needed.contains(finding.area())).count();
         System.out.printf(Locale.ROOT, "%n%s%n", well
             ? "this machine meets all requirements of " + mounts
-            : "this machine does not meet " + Plural.counted((int) missing, "requirement") + " of " + mounts
+            : "this machine does not meet " + Plural.counted(missing, "requirement") + " of " + mounts
                 + "; the lines above that begin with 'missing' state what to do");
     }
 }

@@ -25,6 +25,7 @@ import io.modeldisk.platform.linux.ServiceManager;
 import io.modeldisk.platform.linux.Terminal;
 import io.modeldisk.platform.text.EnumNames;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ValueType;
@@ -347,7 +348,7 @@ final class MountCommand implements Callable<Integer> {
     private static String progress(ModelMount mount) throws IOException {
         mount.check();
         String error = mount.counters().lastError();
-        return Plural.counted((int) mount.counters().iterations.sum(), "iteration")
+        return Plural.counted(mount.counters().iterations.sum(), "iteration")
             + (error.isEmpty() ? "" : "; last error: " + error);
     }
 

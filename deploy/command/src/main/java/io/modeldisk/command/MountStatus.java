@@ -3,6 +3,7 @@ package io.modeldisk.command;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;

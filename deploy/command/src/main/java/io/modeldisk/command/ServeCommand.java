@@ -18,6 +18,7 @@ import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
@@ -341,9 +342,10 @@ final class ServeCommand implements Callable<Integer> {
         ModelFacts facts = server.shard().facts();
         InetSocketAddress address = server.localAddress();
         String device = server.shard().device();
-        return PlainText.format("ready: shard %d/%d of model %s on %s, %s in %d blocks of %s, %s, %s%s", facts.shard(),
+        return PlainText.format("ready: shard %d/%d of model %s on %s, %s in %s of %s, %s, %s%s", facts.shard(),
             facts.shards(), facts.model(), TargetAddress.text(address),
-            ByteSize.format(facts.bytesOfShard()), facts.blocksOfShard(), ByteSize.format(facts.blockSizeBytes()),
+            ByteSize.format(facts.bytesOfShard()), Plural.counted(facts.blocksOfShard(), "block"),
+            ByteSize.format(facts.blockSizeBytes()),
             facts.aggregator(), facts.consistency(),
             device == null ? "" : ", " + device + ", pushes to " + server.shard().pushPlace());
     }

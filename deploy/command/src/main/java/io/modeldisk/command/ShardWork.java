@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import io.modeldisk.command.process.ServiceNotices;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.DurationText;
 import io.modeldisk.protocol.dialect.ShardCounters;

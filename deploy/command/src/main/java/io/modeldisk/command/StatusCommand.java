@@ -10,6 +10,7 @@ import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.command.options.LoginSecrets;
 import io.modeldisk.mount.ModelMount;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.dialect.Metric;
@@ -145,8 +146,8 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     private static void print(ModelFacts facts, JsonNode shards) {
-        line("model %s: %s in %d blocks of %s on %s, %s, %s%s",
-            facts.model(), ByteSize.format(facts.sizeBytes()), facts.blocks(),
+        line("model %s: %s in %s of %s on %s, %s, %s%s",
+            facts.model(), ByteSize.format(facts.sizeBytes()), Plural.counted(facts.blocks(), "block"),
             ByteSize.format(facts.blockSizeBytes()),
             Plural.counted(facts.shards(), "shard"), facts.aggregator(), facts.consistency(),
             facts.consistencyMode().kind() == ConsistencyMode.Kind.ASP

@@ -64,7 +64,7 @@ final class BadInputIT {
         --size=1MiB --secrets=missing             | the secrets file missing does not exist
         --size=1MiB --secrets=no.properties       | other users can read or change it; run chmod 600 no.properties
         --size=1MiB --allow-address=10.0.0.1/8    | did you mean 10.0.0.0/8?
-        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must list the addresses of all 1 shards in order
+        --size=1MiB --peers=127.0.0.1,127.0.0.2   | must list the addresses of all shards (1) in order
         --size=1MiB --peers=127.0.0.2             | 127.0.0.2:3260 is listed for shard 0
         --size=1MiB --max-sessions=0              | --max-sessions is 0; set --max-sessions=2 or more
         --size=1MiB --ping-interval=0             | pingInterval=0s must be longer than 0s

@@ -131,7 +131,7 @@ final class PageModelIT {
             "shard 0: the backup at h:1 is away: gone",
             "shard 0 has no backup in sync; if its process fails, pushes are lost",
             "learner a has lost its connection; it leaves when its lease expires",
-            "2 pushes of learner a had a NaN or an infinity", "this mount, its last error: EIO");
+            "2 gradients of learner a had a NaN or an infinity", "this mount, its last error: EIO");
         assertThat(now.at("/series/stall").asDouble()).isEqualTo(3.5);
         assertThat(now.at("/series/staleness").asDouble()).isEqualTo(2);
     }

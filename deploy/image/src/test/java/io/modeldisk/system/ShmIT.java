@@ -70,6 +70,33 @@ final class ShmIT {
     }
 
     @Test
+    void shardOnLoopbackHasBspAndSharesMemoryByDefault() throws Exception {
+        Programs.requireMounting();
+        Running shard = sandbox.start("serve",
+            Sandbox.modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0"));
+        assertThat(shard.awaitLine("ready: ")).endsWith(", bsp");
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        Running mount = Command.mounted(sandbox, shards, sandbox.directory("d"));
+        assertThat(mount.output().lines()).singleElement().asString().contains("datamover shm, learner ");
+    }
+
+    /** The user did not ask for shared memory, so neither process reports why it is not possible. */
+    @Test
+    void shardOffersOnlyTcpWithoutAWarningIfItCannotShareMemory() throws Exception {
+        Programs.requireMounting();
+        Running shard = sandbox.start("serve", Sandbox.modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen",
+            "127.0.0.1:0", "--shm-directory", sandbox.file("file", "")));
+        Shards shards = new Shards("m", List.of(Command.port(shard)));
+        Running mount = Command.mounted(sandbox, shards, sandbox.directory("d"));
+        assertThat(mount.output().lines()).singleElement().asString().contains("datamover tcp, learner ");
+        assertThat(shard.output().lines()).singleElement().asString().startsWith("ready: ");
+        sandbox
+            .run(Sandbox.modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:0", "--datamover",
+                "tcp,shm", "--shm-directory", sandbox.path("file")))
+            .failed("is not a directory");
+    }
+
+    @Test
     void mountUsesTcpAndReportsTheReasonIfTheShardHasNoSharedMemory() throws Exception {
         Programs.requireMounting();
         sandbox.directory("run");

@@ -8,6 +8,7 @@ import io.modeldisk.fault.model.ModelSource;
 import io.modeldisk.fault.shard.ShardBlocks;
 import io.modeldisk.fault.shard.ShardRounds;
 import io.modeldisk.platform.files.DurableFiles;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
@@ -377,8 +378,8 @@ public final class Checkpointer implements AutoCloseable {
         long id = wanted.id();
         begun = id;
         if (wanted.shards() != facts.shards() || !wanted.model().equals(facts.model())) {
-            throw new IOException(partial.path() + " is of model '" + wanted.model() + "' with " + wanted.shards()
-                + " shards: each model needs its own directory with --state");
+            throw new IOException(partial.path() + " is of model '" + wanted.model() + "' with "
+                + Plural.counted(wanted.shards(), "shard") + ": each model needs its own directory with --state");
         }
         status = status.writing(partial.number());
         boolean must = stop.mustHold();

@@ -1,6 +1,7 @@
 package io.modeldisk.fault.coordination;
 
 import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
+import io.modeldisk.platform.text.Plural;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
@@ -26,7 +27,7 @@ public record ModelRecord(String id, int shards, Map<String, String> options) {
     /** Returns the first difference between this model and the options of a process, for messages. */
     String difference(ModelRecord of) {
         if (shards != of.shards) {
-            return "this process has " + of.shards + " shards, but the model has " + shards;
+            return "this process has " + Plural.counted(of.shards, "shard") + ", but the model has " + shards;
         }
         TreeSet<String> names = new TreeSet<>(options.keySet());
         names.addAll(of.options.keySet());

@@ -4,6 +4,7 @@ import io.modeldisk.fault.record.RecordBatch;
 import io.modeldisk.fault.record.RecordConsumer;
 import io.modeldisk.fault.record.RecordHeader;
 import io.modeldisk.fault.record.RecordSink;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -113,7 +114,8 @@ public final class JournalSink implements RecordSink {
                 ? deleted
                 : JournalReader.read(directory, own, checkpoint, consumers);
             if (contents.records() > 0) {
-                LOG.info("the shard continues from {} records ({}) of its journal {}", contents.records(),
+                LOG.info("the shard continues from {} ({}) of its journal {}",
+                    Plural.counted(contents.records(), "record"),
                     ByteSize.format(contents.bytes()), directory.path());
             }
             return new JournalSink(directory, own, contents, checkpoint, settings.limitFor(facts.bytesOfShard()),

@@ -1,6 +1,7 @@
 package io.modeldisk.fault.model;
 
 import io.modeldisk.platform.SettingException;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.protocol.memory.DataMemory;
 import java.io.EOFException;
 import java.io.IOException;
@@ -67,7 +68,8 @@ final class SafetensorsFile implements ModelSource {
             SafetensorsHeader.Content content = SafetensorsHeader.parse(header, dataBytes);
             if (dataBytes == 0) {
                 throw new InvalidSafetensorsException(
-                    "the file has " + content.tensors().size() + " tensors and no data; choose a file with weights");
+                    "the file has " + Plural.counted(content.tensors().size(), "tensor")
+                        + " and no data; choose a file with weights");
             }
             return new SafetensorsFile(file, dataStart, content, identity(file, channel, dataStart));
         } catch (InvalidSafetensorsException e) {
@@ -140,7 +142,8 @@ final class SafetensorsFile implements ModelSource {
             int read = channel.read(buffer.clear().limit((int) Math.min(buffer.capacity(), end - position)), position);
             if (read < 0) {
                 throw new EOFException(
-                    file + ": the file ends at byte " + position + ", " + (end - position) + " bytes too early");
+                    file + ": the file ends at byte " + position + ", " + Plural.counted(end - position, "byte")
+                        + " too early");
             }
             digest.update(buffer.flip());
             position += read;
@@ -222,7 +225,8 @@ final class SafetensorsFile implements ModelSource {
             int read = channel.read(buffer, position);
             if (read < 0) {
                 throw new EOFException(
-                    file + ": the file ends at byte " + position + ", " + buffer.remaining() + " bytes too early");
+                    file + ": the file ends at byte " + position + ", " + Plural.counted(buffer.remaining(), "byte")
+                        + " too early");
             }
             position += read;
         }

@@ -1,6 +1,7 @@
 package io.modeldisk.fault.model;
 
 import io.modeldisk.platform.SettingException;
+import io.modeldisk.platform.text.Plural;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -36,8 +37,8 @@ final class TensorNames {
             List<Tensor> tensors = laidOut(SafetensorsHeader.parseNames(text));
             long end = tensors.stream().mapToLong(Tensor::end).max().orElse(0);
             if (end <= 0) {
-                throw new InvalidSafetensorsException("the file has " + tensors.size()
-                    + " tensors and no data; list tensors with weights");
+                throw new InvalidSafetensorsException("the file has "
+                    + Plural.counted(tensors.size(), "tensor") + " and no data; list tensors with weights");
             }
             long total = sizeBytes == null ? end : sizeBytes;
             // The digest is part of the model's identity, because all shards must have the same names.

@@ -4,6 +4,7 @@ import io.modeldisk.fault.record.BlockStamps;
 import io.modeldisk.fault.record.RecordBacklog;
 import io.modeldisk.fault.record.RecordLog;
 import io.modeldisk.fault.shard.ShardBlock;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.threads.ThreadName;
 import java.io.IOException;
@@ -121,8 +122,8 @@ final class BackupConnection implements AutoCloseable {
             backups.members().add(peer.name());
             state = State.IN_SYNC;
             changed.signalAll();
-            LOG.info("backup {} is in sync; {} of {} blocks were sent", peer.name(), sent,
-                backups.source().stamps().blocks());
+            LOG.info("backup {} is in sync; {} of {} sent", peer.name(), sent,
+                Plural.counted(backups.source().stamps().blocks(), "block"));
             while (state == State.IN_SYNC && !closed) {
                 changed.await();
             }

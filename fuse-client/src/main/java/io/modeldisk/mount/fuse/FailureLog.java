@@ -1,6 +1,7 @@
 package io.modeldisk.mount.fuse;
 
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.util.EnumSet;
@@ -96,7 +97,7 @@ public final class FailureLog {
             return false;
         }
         if (repeated > 0) {
-            LOG.warn("this failure was repeated {} times: {}", repeated, lastText);
+            LOG.warn("this failure was repeated {}: {}", Plural.counted(repeated, "time"), lastText);
         }
         lastReason = reason;
         lastText = text;

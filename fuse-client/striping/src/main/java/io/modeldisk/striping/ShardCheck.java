@@ -1,5 +1,6 @@
 package io.modeldisk.striping;
 
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -38,7 +39,8 @@ final class ShardCheck {
         }
         if (facts.shards() != shards) {
             throw wrong(shard,
-                where + " is one of " + facts.shards() + " shards of model " + facts.model() + ", but "
+                where + " is one of " + Plural.counted(facts.shards(), "shard") + " of model " + facts.model()
+                    + ", but "
                     + shards + (shards == 1 ? " address was" : " addresses were")
                     + " given; give the address of every shard, in order");
         }

@@ -278,8 +278,8 @@ final class VersionReader {
                 seen = now.updates();
                 sinceNs = nowNs;
             }
-            call.obstacle = "round " + call.round + " has not closed in all blocks, and " + now.learners()
-                + " learners take part";
+            call.obstacle = "round " + call.round + " has not closed in all blocks, and "
+                + (now.learners() == 1 ? "1 learner takes part" : now.learners() + " learners take part");
             if (call.ahead > 0 && nowNs - sinceNs > AHEAD_WAIT_NS) {
                 call.ahead = 0;
                 return false;

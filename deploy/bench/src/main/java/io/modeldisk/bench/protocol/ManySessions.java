@@ -13,6 +13,7 @@ import io.modeldisk.bench.report.Unit;
 import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.memory.DataMemory;
@@ -49,7 +50,8 @@ public final class ManySessions {
                 plan.modelBytes(), plan.datamovers(), count + readers)) {
                 for (int bytes : plan.sizesOf(Measure.SESSIONS)) {
                     for (int stopped : new int[]{0, readers}) {
-                        Progress.show(count + " sessions and " + stopped + " stopped readers");
+                        Progress.show(
+                            Plural.counted(count, "session") + " and " + Plural.counted(stopped, "stopped reader"));
                         long before = shard.residentBytes();
                         long runNs = TimeUnit.MILLISECONDS.toNanos(plan.runMs(Measure.SESSIONS));
                         Samples all = Measured.gigabytesPerSecond(

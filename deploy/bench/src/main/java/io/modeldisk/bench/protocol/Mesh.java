@@ -16,6 +16,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import java.io.IOException;
@@ -89,7 +90,8 @@ final class Mesh {
         Turns turns = new Turns(plan.rounds(), plan.runMs(Measure.MESH));
         for (Direction direction : ProtocolBench.ONE_WAY) {
             for (int bytes : plan.sizesOf(Measure.MESH)) {
-                Progress.show(nodes.size() + " nodes: " + direction.label() + " of " + ByteSize.exact(bytes));
+                Progress.show(
+                    Plural.counted(nodes.size(), "node") + ": " + direction.label() + " of " + ByteSize.exact(bytes));
                 Map<String, Turns.Run> variants = new LinkedHashMap<>();
                 names.forEach(name -> variants.put(name, requests -> run(name, direction, bytes, requests)));
                 Table.Row row = table.row(nodes.size(), direction.label(), new ByteSize(bytes));

@@ -19,6 +19,7 @@ import io.modeldisk.bench.shard.BenchShard;
 import io.modeldisk.bench.shard.ChildProcess;
 import io.modeldisk.bench.shard.Closing;
 import io.modeldisk.bench.shard.Durability;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -309,7 +310,8 @@ public final class ProtocolBench {
                 }
                 for (Direction direction : ONE_WAY) {
                     for (int bytes : plan.sizesOf(Measure.FAN_IN)) {
-                        Progress.show(count + " clients: " + direction.label() + " of " + ByteSize.exact(bytes));
+                        Progress.show(Plural.counted(count, "client") + ": " + direction.label() + " of "
+                            + ByteSize.exact(bytes));
                         Map<String, Turns.Run> variants = new LinkedHashMap<>();
                         clients.forEach((name, each) -> variants.put(name,
                             requests -> ClosedLoop.run(each, direction, bytes, requests)));

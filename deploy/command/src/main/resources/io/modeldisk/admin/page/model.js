@@ -162,6 +162,10 @@ function seriesOf({shards, learners, mount}) {
   };
 }
 
+function counted(count, noun) {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** Returns the faults, each one sentence: an error if the model cannot be used or data can be lost, otherwise a warning. */
 function faultsOf(shards, learners, mount) {
   const faults = [];
@@ -194,10 +198,10 @@ function faultsOf(shards, learners, mount) {
   }
   for (const {learner, state, nonFinitePushes} of learners) {
     if (state === 'lost') warning(`learner ${learner} has lost its connection; it leaves when its lease expires`);
-    if (nonFinitePushes > 0) warning(`${nonFinitePushes} pushes of learner ${learner} had a NaN or an infinity`);
+    if (nonFinitePushes > 0) warning(`${counted(nonFinitePushes, 'gradient')} of learner ${learner} had a NaN or an infinity`);
   }
   if (mount.rollbacks > 0) {
-    warning(`this mount: shards have gone back to earlier weights, and ${mount.roundsTakenBack} rounds of this learner were lost`);
+    warning(`this mount: shards have gone back to earlier weights, and this learner has lost ${counted(mount.roundsTakenBack, 'round')}`);
   }
   if (mount.lastError) warning('this mount, its last error: ' + mount.lastError);
   return faults;

@@ -152,9 +152,10 @@ final class Lane {
     private void logFull() {
         if (!loggedFull) {
             loggedFull = true;
-            LOG.warn("{} requests of kind '{}' are in progress or parked, and the memory for parked requests is full;"
-                + " further requests of this kind wait",
-                limit + parked.size(), name);
+            LOG.warn(
+                "the number of requests of kind '{}' in progress or parked is {}, and the memory for parked requests is full;"
+                    + " further requests of this kind wait",
+                name, limit + parked.size());
         }
     }
 }

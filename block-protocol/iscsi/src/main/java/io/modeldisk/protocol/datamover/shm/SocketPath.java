@@ -25,7 +25,7 @@ public final class SocketPath {
             // Root has XDG_RUNTIME_DIR in a session, but not in a service.
             return Path.of("/run", FOLDER);
         }
-        return runtime == null ? Path.of("/tmp", FOLDER + "-" + user) : Path.of(runtime, FOLDER);
+        return runtime == null || runtime.isEmpty() ? Path.of("/tmp", FOLDER + "-" + user) : Path.of(runtime, FOLDER);
     }
 
     /**
