@@ -18,6 +18,7 @@ import io.modeldisk.mount.fuse.FuseFileSystem;
 import io.modeldisk.mount.fuse.FuseSession;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.handover.Handover;
+import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.mount.tensor.NamedTensor;
 import io.modeldisk.mount.tensor.VersionFile;
 import io.modeldisk.mount.tensor.VersionMemory;
@@ -50,6 +51,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     private final ModelFile model;
     private final WeightsFile weights;
     private final VersionWatch versionWatch;
+    private final ModelUse use;
     final IterationTrace trace;
     final StatusReport report;
     private final List<MountedFile> files;
@@ -67,7 +69,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
                 ? new ExchangeSettings(context.pull, context.onRollback, trace, handover::memory)
                 : new ExchangeSettings(context.pull, context.onRollback, trace));
         VersionProbe probe = new VersionProbe(shards, NanoClock.SYSTEM);
-        ModelUse use = new ModelUse(shards, exchange, NanoClock.SYSTEM);
+        this.use = new ModelUse(shards, exchange, NanoClock.SYSTEM, context.shared, this::learnerJoined);
         this.model = new ModelFile(shards, exchange, use, probe);
         this.report = new StatusReport(context, exchange, use);
         TraceEvents traceEvents = new TraceEvents(trace, shards.learner(), shards.facts().model(),
@@ -134,6 +136,12 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return new LearnerImage(completedRequest, shards.learnerImage(), exchange.image());
     }
 
+    private void learnerJoined(long processId) {
+        if (handover.isKept()) {
+            handover.state().word(MountState.Word.LEARNER, processId);
+        }
+    }
+
     private void milestone(Cancellation request) {
         FuseSession serving = session;
         if (!handover.isKept()) {
@@ -159,6 +167,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     /** Continues the mount from the state that the previous process has saved. */
     void resume() throws IOException {
         boolean complete = handover.stoppedInOrder();
+        use.resumeLearner(handover.state().word(MountState.Word.LEARNER));
         List<MountedFile> used = new ArrayList<>();
         List<MountedFile> learners = new ArrayList<>();
         handover.state().forEachFile((number, node, writable, poll) -> {

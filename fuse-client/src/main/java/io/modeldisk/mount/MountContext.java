@@ -21,6 +21,7 @@ public final class MountContext {
     ExchangeScheme exchange = ExchangeScheme.SYNC;
     PullPolicy pull = PullPolicy.ADAPTIVE;
     OnRollback onRollback = OnRollback.FAIL;
+    boolean shared;
     String datamover = "";
     Map<String, List<TunedSize>> tuning = Map.of();
     FileAccess access = FileAccess.ofThisUser();
@@ -69,6 +70,15 @@ public final class MountContext {
     /** Sets what the learner sees after a shard has gone back to earlier weights. Default: {@link OnRollback#FAIL}. */
     public MountContext onRollback(OnRollback value) {
         this.onRollback = value;
+        return this;
+    }
+
+    /**
+     * Sets whether several processes that are not related can have {@code model} or {@code mapped/control} open for writing at
+     * the same time, and are one learner together. Default: false.
+     */
+    public MountContext shared(boolean value) {
+        this.shared = value;
         return this;
     }
 
@@ -130,7 +140,8 @@ public final class MountContext {
     public String toString() {
         return "directory=" + directory + " learner=" + remoteModel.learner() + " follows=" + remoteModel.follows()
             + " exchange=" + exchange + " pull=" + pull + " onRollback="
-            + onRollback + " binding=" + binding.name() + " datamover=" + datamover + " tuning=" + tuning
+            + onRollback + " shared=" + shared + " binding=" + binding.name() + " datamover=" + datamover + " tuning="
+            + tuning
             + " access=" + access;
     }
 }

@@ -52,7 +52,9 @@ final class FioEnginesMountTest {
         assumeTrue(Processes.isInstalled("fio"), "fio is missing; install it with apt install fio");
         installed = output(new ProcessBuilder("fio", "--enghelp")).lines().map(String::strip)
             .collect(Collectors.toSet());
-        fixture = new MountFixture(SIZE).launch("sync");
+        fixture = new MountFixture(SIZE);
+        // Each job is a process, and no job is a child of another one.
+        fixture.mount = ModelMount.launch(fixture.context("sync").shared(true));
     }
 
     private static String output(ProcessBuilder builder) throws IOException {

@@ -122,6 +122,12 @@ final class MountCommand implements Callable<Integer> {
             + "log contains the reason, and the number of rounds that are undone.")
     private String onRollback;
 
+    @Option(names = "--shared", fallbackValue = "true",
+        description = "Processes that are not related may have DIR/model or DIR/mapped/control open for writing at the same "
+            + "time, and are one learner together. Without this option, a process is the learner with its children, and the "
+            + "open of any other process fails with EBUSY: each further learner needs a mount of its own.")
+    private boolean shared;
+
     @Option(names = "--learner", paramLabel = "LABEL",
         description = "The learner's name. A mount that restarts with the same name is the same learner. Default: the "
             + "host name, the process ID and a random number.")
@@ -235,6 +241,7 @@ final class MountCommand implements Callable<Integer> {
             .exchange(scheme)
             .pull(EnumNames.parse(PullPolicy.class, "pull", pull))
             .onRollback(EnumNames.parse(OnRollback.class, "onRollback", onRollback))
+            .shared(shared)
             .access(access.access())
             .handover(handover)
             .binding(FuseBinding.named(binding));
@@ -288,7 +295,7 @@ final class MountCommand implements Callable<Integer> {
      * the settings file has no effect, because these can be meant for all mounts of this machine.
      */
     private void checkFollower() {
-        for (String name : List.of("--exchange", "--pull", "--on-rollback", "--learner")) {
+        for (String name : List.of("--exchange", "--pull", "--on-rollback", "--learner", "--shared")) {
             OptionSpec option = spec.commandLine().getParseResult().matchedOption(name);
             if (option != null && !(name.equals("--exchange") && exchange.equals(ExchangeScheme.DIRECT.toString()))) {
                 throw new ParameterException(spec.commandLine(), name + " " + option.getValue()

@@ -7,6 +7,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import java.io.IOException;
@@ -39,8 +40,8 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
     }
 
     @Override
-    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(writable ? openForLearner(cancellation) : null);
+    public FileHandle open(OpenRequest request, long instance) throws IOException {
+        return new Handle(request.writable() ? openForLearner(request) : null);
     }
 
     @Override
@@ -49,10 +50,10 @@ public record ControlFile(BufferedExchange exchange, ModelUse use, VersionProbe 
     }
 
     /** Joins as a learner, and waits for the weights. Other files can be opened and closed during this wait. */
-    private ModelUse.Opened openForLearner(Cancellation cancellation) throws IOException {
-        ModelUse.Opened opened = use.openForLearner(name(), exchange::prepareMapped, cancellation);
+    private ModelUse.Opened openForLearner(OpenRequest request) throws IOException {
+        ModelUse.Opened opened = use.openForLearner(name(), exchange::prepareMapped, request);
         try {
-            exchange.awaitWeights(cancellation);
+            exchange.awaitWeights(request.cancellation());
             return opened;
         } catch (IOException | RuntimeException e) {
             opened.release();

@@ -5,7 +5,7 @@ import io.modeldisk.mount.exchange.VersionProbe;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
-import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.List;
@@ -60,10 +60,10 @@ public final class ModelFile implements MountedFile {
     }
 
     @Override
-    public FileHandle open(boolean writable, Cancellation cancellation) throws IOException {
-        return new Handle(writable
-            ? use.openForLearner(name(), start -> exchange.prepare(true, start), cancellation)
-            : use.openForReading(cancellation));
+    public FileHandle open(OpenRequest request, long instance) throws IOException {
+        return new Handle(request.writable()
+            ? use.openForLearner(name(), start -> exchange.prepare(true, start), request)
+            : use.openForReading(request.cancellation()));
     }
 
     @Override

@@ -3,20 +3,24 @@ package io.modeldisk.mount.file;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.function.IoConsumer;
+import io.modeldisk.platform.linux.CallingProcess;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
+import java.util.function.LongConsumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
 /**
  * Tracks which processes have a file of the model open. The mount is a learner while a file is open for writing: it joins at the
  * first open for writing, and leaves when the kernel releases the last writable handle, which also happens when the process dies.
- * A learner uses either the file {@code model} or {@code mapped/control}, not both. Thread-safe.
+ * A learner uses either the file {@code model} or {@code mapped/control}, not both. It is one process with its children, unless
+ * the mount is shared: two learners in one mount would push one gradient in two parts, or wait for each other. Thread-safe.
  */
 public final class ModelUse {
     private static final Logger LOG = LogManager.getLogger(ModelUse.class);
@@ -33,11 +37,23 @@ public final class ModelUse {
     private volatile int learners;
     /** The name of the file to which all writable handles belong. Guarded by {@code lock}. */
     private String learnersFile;
+    /** The process that has joined. Guarded by {@code lock}. */
+    private CallingProcess learnerProcess = CallingProcess.UNKNOWN;
+    /** Whether several processes can be one learner. */
+    private final boolean shared;
+    private final LongConsumer onLearner;
 
-    /** Creates an object for a model whose data is moved by this exchange. */
-    public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock) {
+    /**
+     * Creates an object for a model whose data is moved by this exchange.
+     *
+     * @param shared whether any process can open a file for writing while another one has it open
+     * @param onLearner receives the process ID of each process that joins as the learner; 0 if it is unknown
+     */
+    public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock, boolean shared, LongConsumer onLearner) {
         this.model = model;
         this.exchange = exchange;
+        this.shared = shared;
+        this.onLearner = onLearner;
         this.partition = new LearnerPartition(model, exchange);
         this.releases = new PendingReleases(clock);
     }
@@ -75,25 +91,51 @@ public final class ModelUse {
      * Records that a file was opened for writing. The first open for writing joins as a learner.
      *
      * @param preparation prepares the exchange for a learner; see {@link Exchange#prepare}
-     * @throws ErrnoException EBUSY if a learner has another file open for writing; see {@link ModelUse}
+     * @throws ErrnoException EBUSY if another process is the learner, or has another file open for writing; see {@link ModelUse}
      */
-    Opened openForLearner(String file, IoConsumer<Cancellation> preparation, Cancellation cancellation)
-        throws IOException {
+    Opened openForLearner(String file, IoConsumer<Cancellation> preparation, OpenRequest request) throws IOException {
+        Cancellation cancellation = request.cancellation();
+        CallingProcess caller = CallingProcess.ofThread(request.threadId());
         // The next learner can join only after the previous learner has left, which happens at the pending release.
         releases.await(cancellation);
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
-            if (learners > 0 && !learnersFile.equals(file)) {
-                throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
-                    + " open for writing; a learner uses either model or mapped/control");
-            }
-            if (learners == 0) {
+            if (learners > 0) {
+                ensureSameLearner(caller, file);
+            } else {
                 becomeLearner(preparation, cancellation);
                 learnersFile = file;
+                learnerProcess = caller;
+                onLearner.accept(caller.isKnown() ? caller.handle().pid() : 0);
             }
             handles++;
             learners = learners + 1;
         }
         return new Opened(true);
+    }
+
+    /**
+     * Refuses an open for writing by a process that is not the learner, and the use of two files by the learner. A process that
+     * the mount cannot see is accepted: it may be a child of the learner in a container. The caller holds {@code lock}.
+     */
+    private void ensureSameLearner(CallingProcess caller, String file) throws ErrnoException {
+        boolean known = caller.isKnown() && learnerProcess.isKnown();
+        if (!shared && known && !caller.isOrDescendsFrom(learnerProcess)) {
+            throw new ErrnoException(Errno.EBUSY, (learnerProcess.hasExited() ? "a child of " : "") + learnerProcess
+                + " has " + learnersFile
+                + " open for writing, and a mount is one learner: mount the model once more for "
+                + caller + ", or mount it with --shared if both are one learner");
+        }
+        if (!learnersFile.equals(file)) {
+            throw new ErrnoException(Errno.EBUSY, "a learner has " + learnersFile
+                + " open for writing; a learner uses either model or mapped/control");
+        }
+    }
+
+    /** Sets the process that was the learner when the previous process served the mount; 0 if it is unknown. */
+    public void resumeLearner(long processId) {
+        try (CancellableLock.Held _ = lock.exclusive()) {
+            learnerProcess = CallingProcess.ofThread(processId);
+        }
     }
 
     /**

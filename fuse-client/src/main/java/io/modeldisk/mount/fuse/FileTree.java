@@ -156,20 +156,16 @@ public final class FileTree {
                 access);
     }
 
-    /**
-     * Opens the file with this node number. The file must not have the trait {@link Trait#MEMORY}.
-     *
-     * @param sinceNs the time at which the request arrived; used only for a file with the trait {@link Trait#CONSTANT_WHILE_OPEN}
-     */
-    public FileHandle open(long node, boolean writable, long sinceNs, Cancellation cancellation) throws IOException {
+    /** Opens the file with this node number. The file must not have the trait {@link Trait#MEMORY}. */
+    public FileHandle open(long node, OpenRequest request) throws IOException {
         MountedFile file = file(node);
-        if (writable) {
+        if (request.writable()) {
             ensureWritable(file);
             if (!file.is(Trait.WRITABLE)) {
                 throw new ErrnoException(Errno.EACCES, file.name() + " is read-only");
             }
         }
-        return file.open(writable, Nodes.instance(node), sinceNs, cancellation);
+        return file.open(request, Nodes.instance(node));
     }
 
     /**

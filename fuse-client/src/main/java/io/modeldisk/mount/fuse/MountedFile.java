@@ -109,14 +109,13 @@ public interface MountedFile {
     }
 
     /**
-     * Opens a file that is not memory. The default implementation is for files without {@link Trait#CONSTANT_WHILE_OPEN}.
+     * Opens a file that is not memory. The default implementation is for files without {@link Trait#CONSTANT_WHILE_OPEN} that
+     * every process can open.
      *
      * @param instance the number of the instance, see {@link Nodes}. All its handles have the same content. 0 if the binding does
      *     not number instances
-     * @param sinceNs the time at which the process began to wait, measured by the clock of the mount
      */
-    default FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
-        throws IOException {
-        return open(writable, cancellation);
+    default FileHandle open(OpenRequest request, long instance) throws IOException {
+        return open(request.writable(), request.cancellation());
     }
 }

@@ -61,7 +61,9 @@ public final class MountState implements AutoCloseable {
         /** The capabilities of the FUSE session, from the second word of INIT. */
         CAPABILITIES,
         /** The number of the last inode that was assigned to a file that is constant while it is open. */
-        INSTANCES
+        INSTANCES,
+        /** The number of the process that is the learner; 0 if it is unknown. */
+        LEARNER
     }
 
     /** Visits files whose memory the kernel uses. */

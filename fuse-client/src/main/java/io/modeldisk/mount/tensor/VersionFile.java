@@ -4,6 +4,7 @@ import io.modeldisk.mount.exchange.Memories;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.platform.cancellation.CancellableLock;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.protocol.dialect.ModelFacts;
@@ -95,12 +96,12 @@ public final class VersionFile implements MountedFile {
     }
 
     @Override
-    public FileHandle open(boolean writable, long instance, long sinceNs, Cancellation cancellation)
-        throws IOException {
+    public FileHandle open(OpenRequest request, long instance) throws IOException {
+        Cancellation cancellation = request.cancellation();
         try (CancellableLock.Held _ = opening.exclusive(cancellation)) {
             Content content = instance == 0 ? null : ofInode(instance);
             content = content == null ? shared(cancellation) : content;
-            content = content == null ? read(sinceNs, cancellation) : content;
+            content = content == null ? read(request.sinceNs(), cancellation) : content;
             synchronized (this) {
                 Inode inode = inodes.computeIfAbsent(instance, number -> new Inode());
                 inode.content = content;

@@ -9,6 +9,7 @@ import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.FileHandle;
 import io.modeldisk.mount.fuse.MountedFile;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.protocol.initiator.ShardException;
@@ -54,8 +55,12 @@ class VersionFileTest {
         return files.stream().filter(file -> file.name().equals(name)).findFirst().orElseThrow();
     }
 
+    private static OpenRequest request(long sinceNs, Cancellation cancellation) {
+        return new OpenRequest(false, 0, sinceNs, cancellation);
+    }
+
     private FileHandle open(String name) throws IOException {
-        return file(name).open(false, ++lastInstance, 0, new Cancellation());
+        return file(name).open(request(0, new Cancellation()), ++lastInstance);
     }
 
     private byte[] read(FileHandle handle, long offset, int lengthBytes) throws IOException {
@@ -149,16 +154,16 @@ class VersionFileTest {
     void secondOpenOfAnOpenInodeReturnsTheSameVersion() throws IOException {
         MountedFile file = file("model.safetensors");
         model.versionIsNewest = false;
-        FileHandle first = file.open(false, 7, 0, new Cancellation());
-        FileHandle newer = file.open(false, 8, 0, new Cancellation());
-        FileHandle again = file.open(false, 7, 0, new Cancellation());
+        FileHandle first = file.open(request(0, new Cancellation()), 7);
+        FileHandle newer = file.open(request(0, new Cancellation()), 8);
+        FileHandle again = file.open(request(0, new Cancellation()), 7);
         assertThat(model.versionReads).hasValue(2);
         first.release();
-        FileHandle third = file.open(false, 7, 0, new Cancellation());
+        FileHandle third = file.open(request(0, new Cancellation()), 7);
         assertThat(model.versionReads).hasValue(2);
         again.release();
         third.release();
-        FileHandle anew = file.open(false, 7, 0, new Cancellation());
+        FileHandle anew = file.open(request(0, new Cancellation()), 7);
         assertThat(model.versionReads).hasValue(3);
         anew.release();
         newer.release();
@@ -187,13 +192,13 @@ class VersionFileTest {
         Cancellation cancelled = new Cancellation();
         cancelled.cancel();
         model.versionsWait(true);
-        assertThatThrownBy(() -> file("model.safetensors").open(false, 1, 0, cancelled))
+        assertThatThrownBy(() -> file("model.safetensors").open(request(0, cancelled), 1))
             .isInstanceOf(IOException.class);
     }
 
     @Test
     void timeLimitOfAnOpenBeginsWhenItsRequestArrives() throws IOException {
-        file("tensors/a.npy").open(false, 1, 42, new Cancellation()).release();
+        file("tensors/a.npy").open(request(42, new Cancellation()), 1).release();
         assertThat(model.versionSinceNs).isEqualTo(42);
     }
 }

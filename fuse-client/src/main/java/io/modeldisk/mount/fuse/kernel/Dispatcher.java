@@ -12,6 +12,7 @@ import io.modeldisk.mount.fuse.MemoryFiles;
 import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.MountedFile;
 import io.modeldisk.mount.fuse.Nodes;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.mount.handover.MountState;
 import io.modeldisk.platform.linux.Errno;
@@ -394,8 +395,8 @@ final class Dispatcher {
         // The previous process might have opened the file and been killed before it replied.
         long handle = state != null && unique != request.unique() ? state.openedBy(unique) : -1;
         if (handle < 0) {
-            handle = handles.add(tree.open(request.node(), writable, slot.arrivedNs(), slot.cancellation()),
-                request.node(), writable, unique);
+            OpenRequest open = new OpenRequest(writable, request.threadId(), slot.arrivedNs(), slot.cancellation());
+            handle = handles.add(tree.open(request.node(), open), request.node(), writable, unique);
         }
         // Constant content is allowed in the page cache, so processes can map such a file on every kernel.
         slot.body().open(handle, file.is(Trait.CONSTANT_WHILE_OPEN) ? 0 : KernelProtocol.OPEN_FLAGS);

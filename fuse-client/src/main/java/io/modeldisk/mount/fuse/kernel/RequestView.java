@@ -19,6 +19,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
     private static final int OPCODE = 4;
     private static final int UNIQUE = 8;
     private static final int NODE = 16;
+    private static final int THREAD_ID = 32;
     private static final int BODY = 40;
 
     int lengthBytes() {
@@ -51,6 +52,11 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
 
     long node() {
         return head.get(JAVA_LONG, NODE);
+    }
+
+    /** Returns the number of the thread that calls, in the PID namespace of the mount; 0 if it is in another namespace. */
+    int threadId() {
+        return head.get(JAVA_INT, THREAD_ID);
     }
 
     /** Returns the kernel's major protocol version, from an INIT request. */

@@ -11,6 +11,7 @@ import io.modeldisk.mount.fuse.HandleTable;
 import io.modeldisk.mount.fuse.MemoryFiles;
 import io.modeldisk.mount.fuse.MountedFile.Trait;
 import io.modeldisk.mount.fuse.Nodes;
+import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.mount.fuse.PollWakeup;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.function.IoConsumer;
@@ -260,9 +261,9 @@ final class JnrFileSystem extends FuseStubFS {
         return act(() -> "open of " + path, cancellation -> {
             boolean writable = (info.flags.intValue() & ACCESS_MODE) != 0;
             long node = tree.node(path);
-            info.fh.set(
-                handles.add(tree.open(node, writable, clock.nanoTime(), cancellation), node, writable, 0) << NODE_BITS
-                    | node);
+            OpenRequest request = new OpenRequest(writable, getContext().pid.intValue(), clock.nanoTime(),
+                cancellation);
+            info.fh.set(handles.add(tree.open(node, request), node, writable, 0) << NODE_BITS | node);
         });
     }
 
