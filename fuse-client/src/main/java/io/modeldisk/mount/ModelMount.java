@@ -1,5 +1,6 @@
 package io.modeldisk.mount;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeScheme;
@@ -166,7 +167,16 @@ public final class ModelMount implements AutoCloseable {
 
     /** Returns the contents of {@code status.json} without the status of the shards, so this method never waits for a shard. */
     public ObjectNode status() {
-        return files.report.withoutShards();
+        return status(null);
+    }
+
+    /**
+     * As {@link #status()}, with the name of the learner for which this mount's learner waits.
+     *
+     * @param shards the last known status of the shards, which has an element for each shard; null if it is not known
+     */
+    public ObjectNode status(JsonNode shards) {
+        return files.report.withoutShards(shards);
     }
 
     /** Returns the phases of the last iterations. */

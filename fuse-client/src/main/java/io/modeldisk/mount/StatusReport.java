@@ -1,6 +1,7 @@
 package io.modeldisk.mount;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.ObjectWriter;
 import com.fasterxml.jackson.databind.node.ObjectNode;
@@ -8,11 +9,14 @@ import io.modeldisk.mount.exchange.Dropped;
 import io.modeldisk.mount.exchange.Exchange;
 import io.modeldisk.mount.exchange.ExchangeCounters;
 import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.RecentIterations;
 import io.modeldisk.mount.exchange.WeightsInUse;
 import io.modeldisk.mount.file.ModelUse;
 import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.platform.ProgramVersion;
+import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.Metric;
+import io.modeldisk.protocol.dialect.ValueType;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -28,12 +32,14 @@ final class StatusReport {
     private final Exchange exchange;
     private final ModelUse use;
     private final Instant mountedAt = Instant.now();
+    private final Stragglers stragglers;
     private volatile String memoryFiles = "";
 
     StatusReport(MountContext context, Exchange exchange, ModelUse use) {
         this.context = context;
         this.exchange = exchange;
         this.use = use;
+        this.stragglers = new Stragglers(context.remoteModel.learner(), NanoClock.SYSTEM);
     }
 
     /**
@@ -44,8 +50,15 @@ final class StatusReport {
         memoryFiles = way;
     }
 
-    /** Returns the part of the status that needs no shard. */
-    ObjectNode withoutShards() {
+    /**
+     * Returns the part of the status that needs no shard.
+     *
+     * @param shards the last known status of the shards, which names the learner that others wait for; null if it is not known
+     */
+    ObjectNode withoutShards(JsonNode shards) {
+        if (shards != null && shards.isArray()) {
+            stragglers.look(shards);
+        }
         ObjectNode report = MAPPER.createObjectNode();
         report.set("mount", mount());
         report.set("model", MAPPER.valueToTree(context.remoteModel.facts()));
@@ -54,12 +67,13 @@ final class StatusReport {
 
     /** Returns the current status as JSON in UTF-8. If a shard does not respond, its error replaces the status of all shards. */
     byte[] text() {
-        ObjectNode report = withoutShards();
+        JsonNode shards;
         try {
-            report.set("shards", context.remoteModel.status());
+            shards = context.remoteModel.status();
         } catch (IOException e) {
-            report.putObject("shards").put("error", String.valueOf(e.getMessage()));
+            shards = MAPPER.createObjectNode().put("error", String.valueOf(e.getMessage()));
         }
+        ObjectNode report = withoutShards(shards).set("shards", shards);
         try {
             return (JSON.writeValueAsString(report) + "\n").getBytes(StandardCharsets.UTF_8);
         } catch (JsonProcessingException e) {
@@ -107,9 +121,17 @@ final class StatusReport {
         context.tuning.forEach((datamover, sizes) -> putSizes(mount.withObject("/tuning/" + datamover), sizes));
         if (context.exchange != ExchangeScheme.DIRECT) {
             mount.set("iteration", iteration(counters));
+            if (use.hasLearner()) {
+                mount.put("bottleneck", bottleneck(counters.recent).text());
+            }
         }
         exchange.forecast().ifPresent(forecast -> mount.set("expected", expected(forecast)));
         return mount;
+    }
+
+    private Bottleneck bottleneck(RecentIterations recent) {
+        return new Bottleneck(recent.sum(), recent.fsyncNs(NanoClock.SYSTEM.nanoTime()), stragglers.awaited(),
+            context.exchange, context.remoteModel.dtype() == ValueType.FLOAT32, !context.datamover.startsWith("shm"));
     }
 
     private static void putSizes(ObjectNode node, List<TunedSize> sizes) {

@@ -27,7 +27,9 @@ final class LearnerMountTest {
             + "  assert os.pread(f, 8<<20, 0)==bytes([i])*(8<<20)\n"
             + "  assert os.pwrite(f, b'\\1'*(8<<20), 0)==8<<20\n"
             + "  assert os.pread(f, 1, 0)==bytes([i])\n"
-            + "  os.fsync(f)\n");
+            + "  os.fsync(f)\n"
+            + "text=open(os.environ['DIR']+'/status.json').read()\n"
+            + "assert 'the last 4 iterations took' in text and 'computing' in text, text\n");
         assertThat(fixture.model.weight(SIZE - 1)).isEqualTo((byte) 5);
         assertThat(fixture.shell.succeed("cat \"$DIR/status.json\"")).contains("\"iterations\" : 5");
     }

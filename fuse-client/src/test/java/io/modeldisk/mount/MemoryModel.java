@@ -15,6 +15,7 @@ import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.memory.DataMemory;
 import io.modeldisk.protocol.scsi.LogicalBlock;
+import io.modeldisk.striping.Arrivals;
 import io.modeldisk.striping.ReadVersion;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
@@ -38,6 +39,7 @@ import java.util.function.BooleanSupplier;
  * calls.
  */
 public final class MemoryModel implements RemoteModel {
+    private final Arrivals arrivals = new Arrivals(NanoClock.SYSTEM, 1);
     /** The pushes in their order, each as {@code offset+length}. */
     public final List<String> pushes = new CopyOnWriteArrayList<>();
     /**
@@ -249,6 +251,11 @@ public final class MemoryModel implements RemoteModel {
         awaitWhile(() -> pushesWait, cancellation);
         checkNotBack();
         add(offset, memory, memoryOffset, lengthBytes);
+    }
+
+    @Override
+    public Arrivals arrivals() {
+        return arrivals;
     }
 
     @Override

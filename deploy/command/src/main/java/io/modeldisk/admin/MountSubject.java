@@ -49,13 +49,13 @@ public final class MountSubject implements AdminSubject {
         if (mount == null) {
             return JSON.createObjectNode();
         }
-        ObjectNode all = mount.status();
         JsonNode shards;
         try {
             shards = status.answer();
         } catch (IOException e) {
             shards = JSON.createObjectNode().put("error", e.getMessage());
         }
+        ObjectNode all = mount.status(shards);
         all.set("shards", shards);
         StatusJson.put(all.withObjectProperty(Metric.Scope.MOUNT.path()), Metric.SHARDS_REACHABLE, shards.isArray());
         return all;

@@ -43,6 +43,9 @@ final class MountStatus {
             text.append(PlainText.format("tuning of %s: %s%n", datamover.getKey(), sizes));
         }
         iterations(text, mount);
+        if (mount.has("bottleneck")) {
+            text.append(PlainText.format("bottleneck: %s%n", mount.path("bottleneck").asText()));
+        }
         text.append(PlainText.format("mapped buffers: %s%n", mount.path("mapped").asText()));
         String error = mount.path("lastError").asText();
         return error.isEmpty() ? text.toString() : text + PlainText.format("last error: %s%n", error);

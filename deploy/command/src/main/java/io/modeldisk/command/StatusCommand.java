@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.StringJoiner;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.stream.Collectors;
@@ -41,10 +42,12 @@ import picocli.CommandLine.Parameters;
     description = {
         "Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
         "With the directory of a mount, also shows the mount: the datamover and the reason for the choice, the transfer "
-            + "sizes, how the kernel provides the mapped buffers, the last error."})
+            + "sizes, where the time of the last iterations has gone, how the kernel provides the mapped buffers, the last "
+            + "error."})
 final class StatusCommand implements Callable<Integer> {
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String STANDBY = "standby";
+    private static final long WORTH_A_LINE_MS = 1000;
 
     @Parameters(paramLabel = ModelLocators.FORMS + "|DIR",
         description = ModelLocators.DESCRIPTION + " Or the directory of a mount.")
@@ -256,6 +259,7 @@ final class StatusCommand implements Callable<Integer> {
                     Plural.counted(notFinite, "gradient"), learner.path("learner").asText());
             }
         }
+        printLate(number, shard.path("learners"));
         if (shard.path("waiting").asInt() == 0) {
             return;
         }
@@ -270,6 +274,20 @@ final class StatusCommand implements Callable<Integer> {
                     learner.path("state").asText().equals("lost") ? ", which has lost its connection" : "",
                     behind(learner));
             }
+        }
+    }
+
+    /** Prints for how long rounds have waited for the learners that were the last ones to push them. */
+    private static void printLate(int shard, JsonNode learners) {
+        StringJoiner late = new StringJoiner(", ");
+        for (JsonNode learner : learners) {
+            long ms = learner.path(Metric.LEARNER_LATE_MS.key()).asLong();
+            if (ms >= WORTH_A_LINE_MS) {
+                late.add(PlainText.format("%s %.1f s", learner.path("learner").asText(), ms / 1e3));
+            }
+        }
+        if (late.length() > 0) {
+            line("shard %d: rounds have waited for the last learner: %s", shard, late);
         }
     }
 

@@ -31,7 +31,7 @@ final class Watches {
         RemoteShards remote = new RemoteShards(address, secrets, CLOCK);
         try {
             Overview overview = new Overview(CLOCK, "the mount " + mount.directory(), remote.shardCount()).with(remote)
-                .mount(() -> mount.status().path(Metric.Scope.MOUNT.path()));
+                .mount(shards -> mount.status(shards).path(Metric.Scope.MOUNT.path()));
             for (int i = 0; i < remote.shardCount(); i++) {
                 int shard = i;
                 overview.shard(i, same -> remote.read(shard, same));

@@ -179,6 +179,13 @@ final class BackgroundExchange implements AutoCloseable {
         }
     }
 
+    /** Returns the times of the last exchange that has pulled weights; null if there was none. */
+    ExchangeSpan lastSpan() {
+        try (ScopedLock.Held _ = lock.hold()) {
+            return times.lastSpan();
+        }
+    }
+
     /** Returns whether no exchange is in progress. */
     boolean hasEnded() {
         try (ScopedLock.Held _ = lock.hold()) {
@@ -351,6 +358,7 @@ final class BackgroundExchange implements AutoCloseable {
             LOG.warn("the gradient of iteration {} has a NaN or an infinity, so it is {} (--non-finite)",
                 job.iteration(), pushes ? "left out of its round" : "refused");
         }
+        times.checked();
         progress.judged(pushes);
         return pushes;
     }

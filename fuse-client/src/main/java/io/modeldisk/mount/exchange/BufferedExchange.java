@@ -78,7 +78,8 @@ public final class BufferedExchange implements Exchange {
         this.times = new IterationTimes(settings.trace(), counters, scheduler);
         this.sets = new BufferSets(twoSets, bytes, settings.buffers());
         this.background = new BackgroundExchange(model, new Pacing(twoSets, model, settings, scheduler, counters),
-            new ExchangeTimes(counters, scheduler, twoSets, settings.trace()), counters, settings.trace().clock());
+            new ExchangeTimes(counters, scheduler, twoSets, settings.trace(), model.arrivals()), counters,
+            settings.trace().clock());
         this.foreground = new ForegroundExchange(model, background, sets);
         this.previous = new PreviousExchange(sets, background);
         this.discarded = new DiscardedGradients(model, onRollback, counters, sets, background, foreground, learner);
@@ -150,15 +151,33 @@ public final class BufferedExchange implements Exchange {
 
     @Override
     public void read(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!sets.read(offset, lengthBytes, request)) {
+        while (!read(request, offset, lengthBytes)) {
             awaitWeights(request.cancellation());
+        }
+    }
+
+    private boolean read(DataRequest request, long offset, int lengthBytes) throws IOException {
+        times.copies().begins();
+        try {
+            return sets.read(offset, lengthBytes, request);
+        } finally {
+            times.copies().ends();
         }
     }
 
     @Override
     public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
-        while (!sets.write(offset, lengthBytes, request)) {
+        while (!write(request, offset, lengthBytes)) {
             background.awaitEnd(request.cancellation());
+        }
+    }
+
+    private boolean write(DataRequest request, long offset, int lengthBytes) throws IOException {
+        times.copies().begins();
+        try {
+            return sets.write(offset, lengthBytes, request);
+        } finally {
+            times.copies().ends();
         }
     }
 
@@ -184,6 +203,8 @@ public final class BufferedExchange implements Exchange {
         long calledNs = times.fsyncCalled();
         try (CancellableLock.Held _ = turn.exclusive(cancellation)) {
             synchronizeAlone(calledNs, cancellation);
+        } finally {
+            times.fsyncReturns();
         }
     }
 
@@ -268,7 +289,8 @@ public final class BufferedExchange implements Exchange {
 
     /** Ends the current iteration: the learner now has the weights of the next one. */
     private void nextIteration() {
-        times.fsyncSucceeded(learner.iteration, learner.pushing, sets.active().pulledAtNs());
+        times.fsyncSucceeded(learner.iteration, learner.pushing, sets.active().pulledAtNs(),
+            background.lastSpan());
         sets.active().outgoing().forget();
         learner.unfinished = false;
         learner.iteration++;
@@ -385,6 +407,7 @@ public final class BufferedExchange implements Exchange {
                     + " the mount allocates new buffers");
             }
             scheduler.computationIsAbandoned();
+            counters.recent.clear();
             sets.replaceLent();
             if (sets.areTwo()) {
                 previous.discard(learner.iteration, counters);

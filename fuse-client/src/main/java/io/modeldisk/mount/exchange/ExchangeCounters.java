@@ -38,6 +38,9 @@ public final class ExchangeCounters {
     /** The number of failures. */
     public final LongAdder failures = new LongAdder();
 
+    /** The parts of the time of the last iterations. */
+    public final RecentIterations recent = new RecentIterations();
+
     private volatile String lastError = "";
     private Exception lastFailure;
     private volatile Dropped lastDropped = Dropped.NOTHING;

@@ -4,6 +4,7 @@ import io.modeldisk.mount.scheduling.PullScheduler;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.Phase;
 import io.modeldisk.platform.time.NanoClock;
+import io.modeldisk.striping.Arrivals;
 
 /**
  * Measures the durations of pushes and pulls, and reports them to the counters, to the scheduler and to the trace. Not
@@ -19,14 +20,19 @@ final class ExchangeTimes {
     private final boolean overlaps;
     private final IterationTrace trace;
     private final NanoClock clock;
+    private final Arrivals arrivals;
+    private ExchangeSpan lastSpan;
     private long startedNs;
+    private long checkedNs;
     private long pushedNs;
     private long pullStartedNs;
     private int piecesBeingPulled;
     private long pullingSinceNs;
     private long pullingNs;
 
-    ExchangeTimes(ExchangeCounters counters, PullScheduler scheduler, boolean overlaps, IterationTrace trace) {
+    ExchangeTimes(ExchangeCounters counters, PullScheduler scheduler, boolean overlaps, IterationTrace trace,
+        Arrivals arrivals) {
+        this.arrivals = arrivals;
         this.counters = counters;
         this.scheduler = scheduler;
         this.overlaps = overlaps;
@@ -37,9 +43,16 @@ final class ExchangeTimes {
     /** Records that an exchange begins. */
     void begin() {
         startedNs = clock.nanoTime();
+        checkedNs = startedNs;
         pushedNs = startedNs;
         piecesBeingPulled = 0;
         pullingNs = 0;
+    }
+
+    /** Records that the gradient was searched for NaN and infinity. */
+    void checked() {
+        checkedNs = clock.nanoTime();
+        pushedNs = checkedNs;
     }
 
     /** Records that the shards have received the last byte of the gradient. */
@@ -61,6 +74,7 @@ final class ExchangeTimes {
     /** Records that the pull begins, after the push or during the push. */
     void pullBegins(ExchangeJob job, boolean pushed) {
         pullStartedNs = clock.nanoTime();
+        arrivals.begin(pullStartedNs);
         if (overlaps && job.pushes()) {
             long pushEndedNs = pushed ? pushedNs : pullStartedNs;
             counters.bubbles.addNs(pullStartedNs - pushEndedNs);
@@ -92,5 +106,17 @@ final class ExchangeTimes {
         // This duration excludes the time for which the pull waited for the push.
         scheduler.pulled(pullingNs);
         trace.add(Phase.PULL, job.iteration(), pullStartedNs, nowNs);
+        long weightsNs = later(pushedNs, arrivals.firstNs());
+        lastSpan = new ExchangeSpan(startedNs, checkedNs, pushedNs, weightsNs,
+            later(weightsNs, nowNs - arrivals.lagNs()), nowNs, arrivals.lastShard(), job.pushes() ? 2 * bytes : bytes);
+    }
+
+    private static long later(long aNs, long bNs) {
+        return aNs - bNs > 0 ? aNs : bNs;
+    }
+
+    /** Returns the times of the last exchange that has pulled weights; null if there was none. */
+    ExchangeSpan lastSpan() {
+        return lastSpan;
     }
 }

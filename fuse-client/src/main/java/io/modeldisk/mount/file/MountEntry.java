@@ -43,7 +43,8 @@ public enum MountEntry {
             + " weights and never waits for learners."),
     /** The status of the mount and its shards. */
     STATUS("status.json",
-        "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes."),
+        "The state of the mount and of its shards as JSON: the metrics below, the last error, the request sizes, and"
+            + " where the time of the last iterations has gone (`bottleneck`)."),
     /** The phases of the last iterations. */
     TRACE("trace.json",
         "The phases of the last iterations as trace events, for `modeldisk trace` and Perfetto.");

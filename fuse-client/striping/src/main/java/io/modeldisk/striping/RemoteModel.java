@@ -85,6 +85,9 @@ public interface RemoteModel extends AutoCloseable {
         startPull(offset, memory, memoryOffset, lengthBytes, cancellation, null);
     }
 
+    /** The times at which the weights of pulls arrive. */
+    Arrivals arrivals();
+
     /**
      * Pushes a gradient (LUN 0, or the train unit of a 16-bit type). When this method returns, the shards have the gradient.
      * The offset and the length are multiples of 4096, as in {@link #pull}.

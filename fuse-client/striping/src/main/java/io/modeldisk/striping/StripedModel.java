@@ -41,6 +41,7 @@ public final class StripedModel implements RemoteModel {
     private final long trainBytes;
     private final LearnerSessions learner;
     private final TransferPool transfers;
+    private final Arrivals arrivals;
     private final VersionReader versions;
     /** The shard that had the lowest version when the counters of all shards were last read. */
     private volatile int lowestShard;
@@ -62,9 +63,10 @@ public final class StripedModel implements RemoteModel {
             context.reconnectTimeout.toNanos(), context.sessions.commandTimeout().toNanos());
         this.learner = new LearnerSessions(shards, trainStriping, LogicalBlock.up(trainBytes),
             facts.consistencyMode().kind(), context::reconnection);
+        this.arrivals = new Arrivals(context.clock(), facts.shards());
         this.transfers = new TransferPool(context.concurrentCalls, context.waitTimeout.toNanos(), context.clock(),
             shards.getFirst().id(), giveBack -> new StripedTransfer(context.dtype, trainStriping, rawStriping,
-                queueDepth, learner, timeouts, context.clock(), giveBack));
+                queueDepth, learner, timeouts, context.clock(), arrivals, giveBack));
         this.versions = new VersionReader(shards.stream().<VersionReader.Keeper>map(shard -> shard::keepRound).toList(),
             shards.getFirst().id(), facts, context.waitTimeout.toNanos(), context.reconnectTimeout.toNanos(),
             context.clock(), (offset, memory, memoryOffset, bytes, cancellation) -> move(Direction.KEPT, offset, memory,
@@ -268,6 +270,11 @@ public final class StripedModel implements RemoteModel {
     @Override
     public byte[] tensors() throws IOException {
         return shards.getFirst().tensors();
+    }
+
+    @Override
+    public Arrivals arrivals() {
+        return arrivals;
     }
 
     @Override

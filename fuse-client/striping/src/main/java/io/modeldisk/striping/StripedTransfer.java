@@ -71,6 +71,7 @@ final class StripedTransfer {
     private final IoRequest.Completion completion = this::completed;
     private final Cancellation.Waiter waiter = this::wake;
     private final BooleanSupplier stop = this::isStopped;
+    private final Arrivals arrivals;
     private final Consumer<StripedTransfer> ended;
     private final IscsiSession[] sessions;
     private final PartQueue parts;
@@ -100,11 +101,13 @@ final class StripedTransfer {
      * @param type the type of the weights and gradients of pulls and pushes; reads and writes move float32
      * @param trainStriping the distribution of the model in this type
      * @param rawStriping the distribution of the model in float32
+     * @param arrivals records when the weights of pulls arrive
      * @param ended receives this transfer after the end of a call that was detached
      */
     StripedTransfer(
         ValueType type, Striping trainStriping, Striping rawStriping, int queueDepth, Sessions source,
-        Timeouts timeouts, NanoClock clock, Consumer<StripedTransfer> ended) {
+        Timeouts timeouts, NanoClock clock, Arrivals arrivals, Consumer<StripedTransfer> ended) {
+        this.arrivals = arrivals;
         this.ended = ended;
         this.type = type;
         this.trainStriping = trainStriping;
@@ -431,6 +434,9 @@ final class StripedTransfer {
         int shard = striping.shard(offset);
         boolean attached;
         if (request.isGood()) {
+            if (direction == Direction.PULL) {
+                arrivals.arrived(shard);
+            }
             attached = parts.ended(shard, request, true);
         } else if (failure.get() == null && request.failure() != null) {
             attached = parts.sendAgain(shard, request, true, 0);

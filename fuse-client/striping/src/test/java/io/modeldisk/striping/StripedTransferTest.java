@@ -65,7 +65,8 @@ class StripedTransferTest {
             StripedTransfer transfer = new StripedTransfer(ValueType.FLOAT32, new Striping(BLOCK, 1, BLOCK),
                 new Striping(BLOCK, 1, BLOCK), 32,
                 new FailingSessions(session, 1),
-                new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), NanoClock.SYSTEM, ended -> {});
+                new StripedTransfer.Timeouts(MINUTE_NS, MINUTE_NS, MINUTE_NS), NanoClock.SYSTEM,
+                new Arrivals(NanoClock.SYSTEM, 1), ended -> {});
             assertThatThrownBy(
                 () -> transfer.start(Direction.READ, 0, memory, 0, BLOCKS * BLOCK, Cancellation.NONE, null, null))
                 .isInstanceOf(IllegalArgumentException.class).hasMessage("the session cannot use this memory");

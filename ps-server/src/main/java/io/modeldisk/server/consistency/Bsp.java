@@ -218,7 +218,16 @@ public final class Bsp implements Consistency {
             task.addMarked(learner.marks().leaveOut(index, block.round(), from, end));
         }
         learner.mark(index, block.round(), from, end, block.logicalBlocks());
-        return learner.marks().clock(index) == block.round() ? closeComplete(block, woken) : woken;
+        long round = block.round();
+        if (learner.marks().clock(index) != round) {
+            return woken;
+        }
+        ParkedTask chain = closeComplete(block, woken);
+        // The first block stands for all: learners push whole gradients.
+        if (index == 0 && block.round() > round) {
+            learner.closed(round);
+        }
+        return chain;
     }
 
     /**

@@ -10,6 +10,7 @@ public final class Learner extends Member<Nexus> {
     private final LongAdder pushes = new LongAdder();
     private final LongAdder pushedBytes = new LongAdder();
     private final LongAdder pulledBytes = new LongAdder();
+    private final LongAdder lateNs = new LongAdder();
     private final AtomicLong nonFinite = new AtomicLong();
     private final RoundMarks marks;
     private final RoundTimes roundTimes;
@@ -77,6 +78,16 @@ public final class Learner extends Member<Nexus> {
     @Override
     protected void continueAfter(long round) {
         marks.continueAfter(round);
+    }
+
+    /** Records that the learner was the last one to push a round that has closed. */
+    void closed(long round) {
+        lateNs.add(roundTimes.ageNs(round));
+    }
+
+    /** The time for which rounds have waited for this learner after another learner had pushed them. */
+    public long lateNs() {
+        return lateNs.sum();
     }
 
     void pushed(int lengthBytes) {

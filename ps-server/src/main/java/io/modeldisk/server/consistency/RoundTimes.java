@@ -37,6 +37,12 @@ public final class RoundTimes {
         }
     }
 
+    /** Returns the time since any learner has first pushed this round completely; 0 if it is not known. */
+    long ageNs(long round) {
+        long sinceNs = since(round);
+        return sinceNs == UNKNOWN ? 0 : clock.nanoTime() - sinceNs;
+    }
+
     /** Returns the time of this round, or of the first later round with a recorded time; {@link #UNKNOWN} if there is none. */
     public synchronized long since(long round) {
         for (long each = Math.max(round, last - ROUNDS + 1); each <= last; each++) {

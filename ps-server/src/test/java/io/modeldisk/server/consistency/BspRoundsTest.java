@@ -11,7 +11,9 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.fake.FakeTask;
 import io.modeldisk.server.fake.SumAggregator;
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AutoClose;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +42,20 @@ class BspRoundsTest {
     private void assertRefused(FakeTask task, Sense sense) {
         assertThatThrownBy(() -> shard.consistency.push(task))
             .isInstanceOfSatisfying(ScsiException.class, e -> assertThat(e.sense()).isEqualTo(sense));
+    }
+
+    @Test
+    void learnerThatPushesLastIsLateByTheTimeSinceTheFirstOne() throws Exception {
+        for (long round = 1; round <= 2; round++) {
+            pushes(a, round, 1);
+            shard.clock.advance(Duration.ofMillis(300));
+            pushes(b, round, 1);
+        }
+        pushes(b, 3, 1);
+        shard.clock.advance(Duration.ofMillis(50));
+        pushes(a, 3, 1);
+        assertThat(TimeUnit.NANOSECONDS.toMillis(shard.membership.member(b).lateNs())).isEqualTo(600);
+        assertThat(TimeUnit.NANOSECONDS.toMillis(shard.membership.member(a).lateNs())).isEqualTo(50);
     }
 
     @Test

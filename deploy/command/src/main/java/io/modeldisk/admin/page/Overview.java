@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /**
  * An overview of a whole model, with all that this process can read: the status of each shard, the roles that a coordinator has
@@ -69,9 +70,12 @@ public final class Overview implements AutoCloseable {
         return this;
     }
 
-    /** Sets the source of a mount's status: the member {@code mount} of its status.json. */
-    public Overview mount(Callable<JsonNode> source) {
-        mount = new Latest<>("mount", clock, source);
+    /**
+     * Sets the source of a mount's status: the member {@code mount} of its status.json. The source receives the last known status
+     * of the shards.
+     */
+    public Overview mount(UnaryOperator<JsonNode> source) {
+        mount = new Latest<>("mount", clock, () -> source.apply(statusOfShards()));
         return this;
     }
 
@@ -85,6 +89,17 @@ public final class Overview implements AutoCloseable {
     public Overview with(AutoCloseable source) {
         closeable = source;
         return this;
+    }
+
+    private JsonNode statusOfShards() {
+        ArrayNode known = JSON.createArrayNode();
+        for (Latest<ShardReport> shard : shards) {
+            ShardReport report = shard == null ? null : shard.last().value();
+            if (report != null) {
+                known.add(report.status());
+            }
+        }
+        return known;
     }
 
     /** Returns the facts of the model, which must be the same on all shards; null until a shard has answered. */

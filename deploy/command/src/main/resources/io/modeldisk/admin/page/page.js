@@ -310,6 +310,7 @@ function drawStrip(into, version) {
 function showMount(mount) {
   byId('mount').hidden = !mount;
   if (!mount) return;
+  setText(byId('bottleneck'), mount.bottleneck ? 'Bottleneck: ' + mount.bottleneck : '');
   const iteration = mount.iteration || {};
   const facts = [
     ['directory', mount.dir], [mount.follower ? 'follower' : 'learner', mount.learner], ['exchange', mount.exchange],

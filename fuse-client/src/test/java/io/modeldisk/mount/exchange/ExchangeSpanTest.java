@@ -1,0 +1,38 @@
+package io.modeldisk.mount.exchange;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class ExchangeSpanTest {
+    /** Searched until 2, pushed until 10, nothing moved until 30, pulled until 40, the last 5 of it from one shard only. */
+    private static final ExchangeSpan SPAN = new ExchangeSpan(0, 2, 10, 30, 35, 40, 1, 800);
+
+    @Test
+    void exchangeInTheForegroundTakesTimeInAllItsSteps() {
+        TimeShares shares = SPAN.of(-100, 0, 41, 20);
+        assertThat(shares).isEqualTo(new TimeShares(1, 141, 80, 22, 20, 13, 5, 1, 800, 18));
+        assertThat(shares.otherNs()).isEqualTo(1);
+    }
+
+    @Test
+    void exchangeDuringAComputationTakesOnlyTheTimeOfTheFsync() {
+        assertThat(SPAN.of(0, 33, 40, 0)).isEqualTo(new TimeShares(1, 40, 33, 0, 0, 2, 5, 1, 800, 18));
+        assertThat(SPAN.of(0, 50, 51, 0)).isEqualTo(new TimeShares(1, 51, 50, 0, 0, 0, 0, 1, 800, 18));
+    }
+
+    @Test
+    void onlyTheLastIterationsCount() {
+        RecentIterations recent = new RecentIterations();
+        for (int i = 0; i < 50; i++) {
+            recent.add(SPAN.of(-i, 0, 40, 0));
+        }
+        TimeShares sum = recent.sum();
+        assertThat(sum.iterations()).isEqualTo(RecentIterations.KEPT);
+        assertThat(sum.computeNs()).isEqualTo(790);
+        assertThat(sum.lagNs()).isEqualTo(100);
+        assertThat(sum.shard()).isEqualTo(1);
+        recent.clear();
+        assertThat(recent.sum()).isEqualTo(TimeShares.NONE);
+    }
+}
