@@ -284,9 +284,7 @@ public final class ShardStatus {
             }
             put(learner, Metric.LEARNER_WAITED_FOR, progress.roundsBehind() > shard.consistency().allowance());
         }
-        if (member.lateNs() > 0) {
-            put(learner, Metric.LEARNER_LATE_MS, TimeUnit.NANOSECONDS.toMillis(member.lateNs()));
-        }
+        put(learner, Metric.LEARNER_LATE_MS, TimeUnit.NANOSECONDS.toMillis(member.lateNs()));
         put(learner, Metric.LEARNER_PUSHES, member.pushes());
         put(learner, Metric.LEARNER_PUSHED_BYTES, member.pushedBytes());
         put(learner, Metric.LEARNER_PULLED_BYTES, member.pulledBytes());

@@ -126,7 +126,7 @@ public enum Metric {
     LEARNER_WAITED_FOR(Scope.LEARNER, "behind", "waitedFor", Unit.NONE, Kind.FLAG,
         "whether other learners wait for this learner"),
     LEARNER_LATE_MS(Scope.LEARNER, "lateMs", Unit.MILLISECONDS, Kind.COUNTER,
-        "time for which rounds have waited for this learner after another learner had pushed them; absent if 0; only with bsp"),
+        "time for which rounds have waited for this learner after another learner had pushed them; 0 without bsp"),
     LEARNER_PUSHES(Scope.LEARNER, "pushes", Unit.COMMANDS, Kind.COUNTER, "pushes of the learner that were accepted"),
     LEARNER_PUSHED_BYTES(Scope.LEARNER, "pushedBytes", Unit.BYTES, Kind.COUNTER,
         "gradient bytes of the learner that were accepted"),
