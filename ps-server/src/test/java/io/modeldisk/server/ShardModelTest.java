@@ -193,7 +193,7 @@ class ShardModelTest {
                 .isEqualTo("{\"min\":0,\"max\":1,\"total\":4,\"strip\":[1,1,1,1,0]}");
             assertThat(status.at("/rounds").toString()).isEqualTo("{\"min\":0,\"max\":1}");
             assertThat(status.at("/learners/0").toString()).isEqualTo(
-                "{\"learner\":\"a\",\"state\":\"lost\",\"joinRound\":1,\"clock\":{\"min\":0,\"max\":1},\"pushes\":1,"
+                "{\"learner\":\"a\",\"state\":\"lost\",\"joinRound\":1,\"clock\":{\"min\":0,\"max\":1},\"lateMs\":0,\"pushes\":1,"
                     + "\"pushedBytes\":32768,\"pulledBytes\":8192}");
             assertThat(status.at("/pulls").asLong()).isEqualTo(1);
             assertThat(status.at("/uptimeSeconds").asLong()).isEqualTo(3);
