@@ -1,5 +1,8 @@
 package io.modeldisk.mount.exchange;
 
+import java.util.HashMap;
+import java.util.Map;
+
 /** The parts of the time of a learner's last iterations, and the start of the fsync that it calls now. Thread-safe. */
 public final class RecentIterations {
     /** The maximum number of iterations. */
@@ -29,13 +32,25 @@ public final class RecentIterations {
         added = 0;
     }
 
-    /** Returns the sum of the last iterations. */
+    /** Returns the sum of the last iterations, with the waits for the shard that was waited for the longest. */
     public synchronized TimeShares sum() {
-        TimeShares sum = TimeShares.NONE;
-        for (int i = 0; i < Math.min(added, KEPT); i++) {
-            sum = sum.plus(kept[i]);
+        int slowest = 0;
+        long longestNs = 0;
+        Map<Integer, Long> lagNs = new HashMap<>();
+        for (int i = 0; i < count(); i++) {
+            long ns = lagNs.merge(kept[i].shard(), kept[i].lagNs(), Long::sum);
+            slowest = ns > longestNs ? kept[i].shard() : slowest;
+            longestNs = Math.max(longestNs, ns);
+        }
+        TimeShares sum = TimeShares.NONE.waitingFor(slowest);
+        for (int i = 0; i < count(); i++) {
+            sum = sum.plus(kept[i].waitingFor(slowest));
         }
         return sum;
+    }
+
+    private int count() {
+        return Math.min(added, KEPT);
     }
 
     /** Returns the time for which an fsync is in progress; 0 if there is none. */

@@ -20,11 +20,19 @@ public record TimeShares(int iterations, long totalNs, long computeNs, long copy
     /** No iteration. */
     public static final TimeShares NONE = new TimeShares(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of both. The shard is that of the one with the longer {@code lagNs}. */
+    /** Returns the sum of both. {@code other} waits for the same shard, or for none. */
     TimeShares plus(TimeShares other) {
         return new TimeShares(iterations + other.iterations, totalNs + other.totalNs, computeNs + other.computeNs,
-            copyNs + other.copyNs, waitNs + other.waitNs, moveNs + other.moveNs, lagNs + other.lagNs,
-            lagNs > other.lagNs ? shard : other.shard, movedBytes + other.movedBytes, movingNs + other.movingNs);
+            copyNs + other.copyNs, waitNs + other.waitNs, moveNs + other.moveNs, lagNs + other.lagNs, shard,
+            movedBytes + other.movedBytes, movingNs + other.movingNs);
+    }
+
+    /** Returns the same times for another shard: a wait for the old shard counts as a wait for bytes. */
+    TimeShares waitingFor(int awaited) {
+        return awaited == shard
+            ? this
+            : new TimeShares(iterations, totalNs, computeNs, copyNs, waitNs, moveNs + lagNs, 0, awaited, movedBytes,
+                movingNs);
     }
 
     /** Returns the time that is in no part. */

@@ -37,8 +37,8 @@ public final class ModelUse {
     private volatile int learners;
     /** The name of the file to which all writable handles belong. Guarded by {@code lock}. */
     private String learnersFile;
-    /** The process that has joined. Guarded by {@code lock}. */
-    private CallingProcess learnerProcess = CallingProcess.UNKNOWN;
+    // The process that has joined. Writes of this field are guarded by {@code lock}.
+    private volatile CallingProcess learnerProcess = CallingProcess.UNKNOWN;
     /** Whether several processes can be one learner. */
     private final boolean shared;
     private final LongConsumer onLearner;
@@ -97,7 +97,7 @@ public final class ModelUse {
         Cancellation cancellation = request.cancellation();
         CallingProcess caller = CallingProcess.ofThread(request.threadId());
         // The next learner can join only after the previous learner has left, which happens at the pending release.
-        releases.await(cancellation);
+        releases.await(learnerProcess.hasExited(), cancellation);
         try (CancellableLock.Held _ = lock.exclusive(cancellation)) {
             if (learners > 0) {
                 ensureSameLearner(caller, file);

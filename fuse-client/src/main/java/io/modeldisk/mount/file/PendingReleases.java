@@ -15,6 +15,8 @@ import java.util.concurrent.locks.Condition;
 final class PendingReleases {
     // The wait is limited, because the kernel sends no release as long as a duplicate of the closed descriptor is open.
     private static final long TIMEOUT_NS = TimeUnit.MILLISECONDS.toNanos(200);
+    /** The limit after the process has exited. A release is then certain, unless another process has inherited the file. */
+    private static final long EXITED_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(2);
 
     private final NanoClock clock;
     private final ScopedLock lock = new ScopedLock();
@@ -35,12 +37,16 @@ final class PendingReleases {
         }
     }
 
-    /** Waits until no release is pending, 200 ms have passed, or the call is cancelled. */
-    void await(Cancellation cancellation) throws IOException {
+    /**
+     * Waits until no release is pending, 200 ms have passed, or the call is cancelled.
+     *
+     * @param exited whether the process that has opened the files has exited; the wait is then longer
+     */
+    void await(boolean exited, Cancellation cancellation) throws IOException {
         if (count == 0) {
             return;
         }
-        long deadlineNs = clock.nanoTime() + TIMEOUT_NS;
+        long deadlineNs = clock.nanoTime() + (exited ? EXITED_TIMEOUT_NS : TIMEOUT_NS);
         try (Cancellation.Registration _ = cancellation.registered(wake); ScopedLock.Held _ = lock.hold()) {
             clock.awaitUntil(changed, () -> count == 0 || cancellation.isCancelled(), deadlineNs);
         } catch (InterruptedException e) {

@@ -32,6 +32,12 @@ class ExchangeSpanTest {
         assertThat(sum.computeNs()).isEqualTo(790);
         assertThat(sum.lagNs()).isEqualTo(100);
         assertThat(sum.shard()).isEqualTo(1);
+        for (int i = 0; i < 6; i++) {
+            recent.add(new TimeShares(1, 50, 0, 0, 0, 1, 49, 2, 0, 1));
+        }
+        assertThat(recent.sum().shard()).as("the shard with the longest time").isEqualTo(2);
+        assertThat(recent.sum().lagNs()).isEqualTo(6 * 49);
+        assertThat(recent.sum().moveNs()).isEqualTo(14 * (13 + 5) + 6);
         recent.clear();
         assertThat(recent.sum()).isEqualTo(TimeShares.NONE);
     }
