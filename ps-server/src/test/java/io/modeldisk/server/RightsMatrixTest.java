@@ -204,6 +204,51 @@ class RightsMatrixTest {
         assertTable(backup, rowsOfABackup());
     }
 
+    /** Sends a command until the session has no unit attention, and returns the message of its failure. */
+    private String failure(IscsiSession session, Row row) throws Exception {
+        for (int attempt = 0; attempt < 2; attempt++) {
+            CompletableFuture<String> end = new CompletableFuture<>();
+            session.submit(row.command.fill(session.acquire(LIMIT.toNanos()), memory).onCompletion(
+                done -> end
+                    .complete(done.isToBeRetried() ? null : done.exception(session.shard(), "a test").getMessage())));
+            String message = end.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+            if (message != null) {
+                return message;
+            }
+        }
+        throw new AssertionError("the command fails with a unit attention again and again");
+    }
+
+    @Test
+    void refusalOfACommandNamesTheInitiatorItsUserAndTheRights() throws Exception {
+        Map<String, Row> rows = new TreeMap<>();
+        rowsOfTheShard().forEach(row -> rows.put(row.name, row));
+        try (IscsiSession session = logIn(server, "status", LEARNER + "curious")) {
+            String line = "but user 'status' has may=status in the shard's secrets file as initiator " + LEARNER
+                + "curious (sense key 5h, ASC 20h, ASCQ 02h)";
+            assertThat(failure(session, rows.get("JOIN"))).endsWith("training needs may=learn, " + line);
+            assertThat(failure(session, rows.get("PUSH of LUN 0"))).endsWith("training needs may=learn, " + line);
+            assertThat(failure(session, rows.get("READ of LUN 1")))
+                .endsWith("a read of LUN 1 needs may=learn, " + line);
+            assertThat(failure(session, rows.get("WRITE of LUN 1")))
+                .endsWith("a write of LUN 1 needs may=raw, " + line);
+            assertThat(failure(session, rows.get("CHECKPOINT")))
+                .endsWith("a request for a checkpoint needs may=raw, " + line);
+        }
+        try (IscsiSession session = logIn(backup, "status", LEARNER + "curious")) {
+            assertThat(failure(session, rowsOfABackup().getFirst())).contains("sending records needs may=replicate");
+        }
+    }
+
+    @Test
+    void userWhosePatternsExcludeAnObserverReadsTheStatusAsOneButNoWeights() throws Exception {
+        try (IscsiSession session = logIn(server, "owner", ChapSecrets.OBSERVER_INITIATOR + "1")) {
+            for (Row row : rowsOfTheShard()) {
+                assertThat(isAllowed(session, row)).as(row.name).isEqualTo(row.allowed.contains(Right.STATUS));
+            }
+        }
+    }
+
     private static boolean mayLogIn(ParameterServer at, String user, String name) {
         try (IscsiSession session = logIn(at, user, name)) {
             return session.isOpen();
@@ -222,7 +267,7 @@ class RightsMatrixTest {
             LEARNER + "owned.", Set.of(),
             LEARNER + "Owned", Set.of(),
             LEARNER + "other", Set.of("learn", "raw", "replicate", "status"),
-            ChapSecrets.OBSERVER_INITIATOR + "1", Set.of("learn", "raw", "replicate", "status"),
+            ChapSecrets.OBSERVER_INITIATOR + "1", Set.of("owner", "learn", "raw", "replicate", "status"),
             ChapSecrets.PRIMARY_INITIATOR + "0-1", Set.of("replicate"));
         for (ParameterServer at : List.of(server, backup)) {
             expected.forEach((name, users) -> assertThat(

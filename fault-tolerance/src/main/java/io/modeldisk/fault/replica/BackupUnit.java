@@ -15,7 +15,6 @@ import io.modeldisk.protocol.scsi.CdbUsage;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.protocol.scsi.MediumAccess;
 import io.modeldisk.protocol.scsi.ScsiException;
-import io.modeldisk.protocol.scsi.Sense;
 import java.util.List;
 
 /**
@@ -80,11 +79,7 @@ public final class BackupUnit implements LogicalUnit {
     }
 
     private static void requireReplicate(Nexus nexus) throws ScsiException {
-        if (!nexus.may(Right.REPLICATE)) {
-            throw new ScsiException(Sense.NO_ACCESS_RIGHTS,
-                "user '" + nexus.learner() + "' has no right to send records; in the"
-                    + " secrets file of the shard, the line of this user needs may=" + Right.REPLICATE);
-        }
+        nexus.require(Right.REPLICATE, "sending records");
     }
 
     @Override

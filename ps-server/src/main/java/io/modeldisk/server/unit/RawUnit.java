@@ -32,11 +32,11 @@ public final class RawUnit extends ShardUnit implements DiskUnit {
 
     @Override
     public void authorize(Nexus nexus, MediumAccess access) throws ScsiException {
-        if (access.writes() && !nexus.may(Right.RAW)) {
-            throw lacks(nexus, Right.RAW, "write LUN 1");
+        if (access.writes()) {
+            nexus.require(Right.RAW, "a write of LUN 1");
         }
-        if (access.reads() && !nexus.may(Right.RAW) && !nexus.may(Right.LEARN)) {
-            throw lacks(nexus, Right.LEARN, "read LUN 1");
+        if (access.reads() && !nexus.may(Right.RAW)) {
+            nexus.require(Right.LEARN, "a read of LUN 1");
         }
     }
 

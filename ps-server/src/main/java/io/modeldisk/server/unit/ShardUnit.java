@@ -7,9 +7,7 @@ import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.dialect.ShardCounters;
 import io.modeldisk.protocol.dialect.ValueType;
 import io.modeldisk.protocol.engine.IoTask;
-import io.modeldisk.protocol.engine.Nexus;
 import io.modeldisk.protocol.engine.Pin;
-import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.Sense;
 import io.modeldisk.server.block.DeviceTasks;
@@ -29,11 +27,6 @@ abstract class ShardUnit extends ModelUnit {
     }
 
     /** Returns the exception for a command that needs a right which the user of the nexus does not have. */
-    static ScsiException lacks(Nexus nexus, Right right, String what) {
-        return new ScsiException(Sense.NO_ACCESS_RIGHTS, "user '" + nexus.learner() + "' has no right to " + what
-            + "; in the secrets file of the shard, the line of this user needs may=" + right);
-    }
-
     @Override
     public final void pin(IoTask task, int dataOffset, Pin pin) throws ScsiException {
         try {

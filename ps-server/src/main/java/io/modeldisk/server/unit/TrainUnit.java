@@ -96,9 +96,7 @@ public final class TrainUnit extends ShardUnit {
     }
 
     private static void requireLearn(Nexus nexus) throws ScsiException {
-        if (!nexus.may(Right.LEARN)) {
-            throw lacks(nexus, Right.LEARN, "push and pull");
-        }
+        nexus.require(Right.LEARN, "training");
     }
 
     @Override
@@ -255,9 +253,7 @@ public final class TrainUnit extends ShardUnit {
     }
 
     private byte[] handOver(Nexus nexus) throws ScsiException {
-        if (!nexus.may(Right.RAW)) {
-            throw lacks(nexus, Right.RAW, "make a backup the primary");
-        }
+        nexus.require(Right.RAW, "a handover");
         if (!shard().handOver()) {
             throw new ScsiException(RoundSense.NO_BACKUP.sense(), "initiator '" + nexus.learner()
                 + "' asked this shard to hand over, but no backup is in sync");
@@ -266,9 +262,7 @@ public final class TrainUnit extends ShardUnit {
     }
 
     private byte[] checkpoint(Nexus nexus) throws ScsiException {
-        if (!nexus.may(Right.RAW)) {
-            throw lacks(nexus, Right.RAW, "request a checkpoint");
-        }
+        nexus.require(Right.RAW, "a request for a checkpoint");
         Checkpointer checkpointer = shard().checkpointer();
         if (checkpointer == null || shard().facts().shard() != 0) {
             throw new ScsiException(RoundSense.NO_CHECKPOINTS.sense(), "initiator '" + nexus.learner()

@@ -1,7 +1,11 @@
 package io.modeldisk.protocol.engine;
 
 import io.modeldisk.protocol.login.Right;
+import io.modeldisk.protocol.scsi.ScsiException;
+import io.modeldisk.protocol.scsi.Sense;
 import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * An I_T nexus: one initiator port and one target (RFC 7143 section 4.4.1). The same initiator name and ISID identify the same
@@ -21,6 +25,20 @@ public record Nexus(
     /** Returns whether the user of this nexus has the right. */
     public boolean may(Right right) {
         return rights.contains(right);
+    }
+
+    /**
+     * Refuses an operation unless the user of this nexus has the right. The initiator receives the words of the exception.
+     *
+     * @param doing the operation, such as {@code pushing}
+     */
+    public void require(Right right, String doing) throws ScsiException {
+        if (!may(right)) {
+            String reason = doing + " needs may=" + right + ", but user '" + user + "' has may="
+                + new TreeSet<>(rights).stream().map(Right::toString).collect(Collectors.joining(","))
+                + " in the shard's secrets file as initiator " + initiatorName;
+            throw new ScsiException(Sense.NO_ACCESS_RIGHTS.saying(reason), reason);
+        }
     }
 
     @Override

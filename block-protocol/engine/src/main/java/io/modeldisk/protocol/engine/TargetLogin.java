@@ -96,16 +96,22 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             answer(request, data);
         } catch (LoginException e) {
             connection.delayRefusal();
-            fail(request, e.status());
-            throw e;
+            fail(request, e);
+            throw initiatorName == null || e.getMessage().contains(initiatorName)
+                ? e
+                : new LoginException(e.status(), "initiator " + initiatorName + ": " + e.getMessage());
         }
     }
 
-    /** Sends a Login Response with the status of a failed login. */
-    void fail(LoginRequestPdu request, int status) throws IOException {
+    /** Sends a Login Response with the status of a failed login. Only an authenticated initiator receives the reason in words. */
+    private void fail(LoginRequestPdu request, LoginException reason) throws IOException {
         response.begin(request.initiatorTaskTag(), request.currentStage(), 0, false).session(request.isid(), 0)
-            .status(status);
-        datamover.sendControl(response, null, true);
+            .status(reason.status());
+        ByteBuffer text = security.isDone()
+            ? ByteBuffer.wrap(
+                new TextParameters().put(Key.REFUSAL, PeerText.printable(reason.getMessage())).encode())
+            : null;
+        datamover.sendControl(response, text, true);
     }
 
     private void answer(LoginRequestPdu request, ByteBuffer data) throws IOException {
@@ -203,7 +209,8 @@ final class TargetLogin implements TargetDatamover.ControlListener {
     /** Creates the session of a successful login and allocates the session's memory. */
     private void establish(LoginRequestPdu request) throws IOException {
         String label = negotiation.learner() == null ? initiatorName : negotiation.learner();
-        Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label), security.rights(),
+        Nexus nexus = new Nexus(initiatorName, isid, target.name(), PeerText.printable(label),
+            security.rights(initiatorName),
             security.user(), connection.peerHost());
         session = connection.establish(new Session(nexus, discovery, request.tsih(), request.cid(), connection));
         LoginException.require(window.open(TargetContext.INITIAL_COMMANDS), LoginStatus.OUT_OF_RESOURCES,

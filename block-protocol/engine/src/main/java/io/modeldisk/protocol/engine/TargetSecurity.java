@@ -56,15 +56,14 @@ final class TargetSecurity {
 
     /** Checks that the authenticated user is allowed to log in with this initiator name. */
     void authorize(String initiatorName) throws LoginException {
-        if (chap != null && !chap.mayBe(initiatorName)) {
-            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE,
-                "InitiatorName=" + initiatorName + " is not allowed for user " + chap.user());
-        }
+        String refusal = chap == null ? null : chap.refusal(initiatorName);
+        LoginException.require(refusal == null, LoginStatus.AUTHORIZATION_FAILURE,
+            "user '" + user() + "' may not log in as initiator " + initiatorName + ": " + refusal);
     }
 
-    /** Returns the rights of the authenticated user, or all rights without CHAP. */
-    Set<Right> rights() {
-        return chap == null ? Right.ALL : chap.rights();
+    /** Returns the rights of the authenticated user in a session of this initiator, or all rights without CHAP. */
+    Set<Right> rights(String initiatorName) {
+        return chap == null ? Right.ALL : chap.rights(initiatorName);
     }
 
     /** Returns the CHAP name of the initiator, or null without CHAP. */

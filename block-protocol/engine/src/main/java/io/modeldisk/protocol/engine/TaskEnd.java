@@ -27,7 +27,7 @@ final class TaskEnd {
     private final ActiveTags active;
     private final ScopedLock responseLock = new ScopedLock();
     private final ScsiResponsePdu response = new ScsiResponsePdu(Pdu.newHeader());
-    private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.ENCODED_BYTES);
+    private final ByteBuffer sense = ByteBuffer.allocateDirect(SENSE_LENGTH_BYTES + Sense.MAX_ENCODED_BYTES);
 
     TaskEnd(FullFeaturePhase.Setup setup, ActiveTags active) {
         this.target = setup.target();
@@ -97,7 +97,8 @@ final class TaskEnd {
         try (Held _ = responseLock.hold()) {
             response.begin(tag, status, dataPdus).residual(residual);
             if (reason != null) {
-                sense.clear().putShort((short) Sense.ENCODED_BYTES).put(reason.encode()).flip();
+                byte[] encoded = reason.encode();
+                sense.clear().putShort((short) encoded.length).put(encoded).flip();
             }
             datamover.sendControl(response, reason == null ? null : sense, true);
         }

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.engine;
 
+import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -27,6 +28,7 @@ final class TaskRunner {
     private final TaskEnd end;
     private final TaskFetcher fetcher;
     private final TaskPutter putter;
+    private final FaultCount denials = new FaultCount();
 
     TaskRunner(FullFeaturePhase.Setup setup, UnitAttentions attentions, ActiveTags active, TaskEnd end,
         TaskPutter putter, FaultCount faults) {
@@ -50,7 +52,7 @@ final class TaskRunner {
             }
             command.parameterData = commands.decode(command, task.nexus());
         } catch (ScsiException e) {
-            LOG.debug("a command of {} failed: {}", task.nexus().learner(), e.getMessage());
+            note(task.nexus(), e);
             task.fail(e.sense());
         }
         boolean takesData = command.access.takesData();
@@ -59,6 +61,22 @@ final class TaskRunner {
         }
         int bytes = takesData && task.failure() == null ? command.moveBytes : 0;
         task.transfer.begin(pdu.initiatorTaskTag(), pdu.lunField(), bytes);
+    }
+
+    private void note(Nexus nexus, ScsiException failure) {
+        if (failure.sense().words() == null) {
+            LOG.debug("a command of {} failed: {}", nexus.learner(), failure.getMessage());
+        } else {
+            denied(failure.sense().words());
+        }
+    }
+
+    /** Logs a refusal for lack of a right, but not each: an initiator could repeat it forever. Called by the receiver thread. */
+    void denied(String reason) {
+        if (denials.add()) {
+            LOG.warn("a command was refused: {} (number of refused commands of this connection so far: {})",
+                PeerText.printable(reason), denials.count());
+        }
     }
 
     /** Starts a task whose immediate data has been received. */

@@ -1,5 +1,6 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
@@ -99,9 +100,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
         LoginResponsePdu response = new LoginResponsePdu(pdu.header());
         if (response.status() != LoginStatus.SUCCESS) {
-            throw new LoginException(response.status(),
-                "the login to '" + context.targetName + "' at " + context.portalText()
-                    + " was refused: " + LoginStatus.describe(response.status()) + remedy(response.status()));
+            throw refusal(response.status(), data);
         }
         numbers.received(response);
         if (data.remaining() > gathered.remaining()) {
@@ -142,8 +141,27 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         }
     }
 
+    /** Creates the exception for a login that was refused. {@code data} can contain the target's reason in words. */
+    private LoginException refusal(int status, ByteBuffer data) {
+        String words;
+        try {
+            words = TextParameters.parse(data).value(Key.REFUSAL);
+        } catch (LoginException e) {
+            // Another target could send other data with the status.
+            words = null;
+        }
+        return new LoginException(status,
+            "the login to '" + context.targetName + "' at " + context.portalText() + " as initiator "
+                + context.initiatorName + (chap == null ? "" : ", user '" + context.secrets.selfName() + "',")
+                + " was refused: " + LoginStatus.describe(status)
+                + (words == null ? remedy(status) : ": " + PeerText.printable(words)));
+    }
+
     /** Returns advice for a user whose login was refused; an empty string if there is no advice. */
     private String remedy(int status) {
+        if (status == LoginStatus.AUTHORIZATION_FAILURE) {
+            return "; the log of the shard has the reason";
+        }
         if (status != LoginStatus.AUTHENTICATION_FAILURE) {
             return "";
         }

@@ -70,6 +70,8 @@ public final class IoRequest implements InitiatorTask {
     private int status;
     private ShardException failure;
     private int sense;
+    /** The target's reason in words, or null. */
+    private String words;
 
     IoRequest(int slot) {
         this.slot = slot;
@@ -179,6 +181,7 @@ public final class IoRequest implements InitiatorTask {
         status = -1;
         failure = null;
         sense = 0;
+        words = null;
         command.lunField(Pdu.encodeLun(lun));
         command.initiatorTaskTag(initiatorTaskTag());
     }
@@ -237,9 +240,10 @@ public final class IoRequest implements InitiatorTask {
         return transfers && (number == UNSENT || (int) number - expCmdSn >= 0);
     }
 
-    void ended(int scsiStatus, int senseKeyAscAscq) {
+    void ended(int scsiStatus, int senseKeyAscAscq, String reason) {
         status = scsiStatus;
         sense = senseKeyAscAscq;
+        words = reason;
     }
 
     void failed(ShardException reason) {
@@ -280,12 +284,12 @@ public final class IoRequest implements InitiatorTask {
 
     /** Returns the result of the command as text: its status and sense data, or the reason why it has no response. */
     public String describeEnd() {
-        return failure == null ? ShardException.describe(status, sense) : failure.getMessage();
+        return failure == null ? ShardException.describe(status, sense, words) : failure.getMessage();
     }
 
     /** Returns the exception for a command that did not complete with status GOOD; see {@link ShardException#ofCommand}. */
     public ShardException exception(ShardId shard, String doing) {
-        return failure == null ? ShardException.ofCommand(shard, doing, status, sense) : failure;
+        return failure == null ? ShardException.ofCommand(shard, doing, status, sense, words) : failure;
     }
 
     /** The sense key (from bit 16), additional sense code (from bit 8) and qualifier (from bit 0); 0 without sense data. */

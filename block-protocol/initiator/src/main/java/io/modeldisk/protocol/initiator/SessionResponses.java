@@ -1,10 +1,12 @@
 package io.modeldisk.protocol.initiator;
 
+import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorTask;
 import io.modeldisk.protocol.datamover.ProtocolException;
+import io.modeldisk.protocol.dialect.RoundSense;
 import io.modeldisk.protocol.initiator.SessionLife.State;
 import io.modeldisk.protocol.pdu.AsyncMessagePdu;
 import io.modeldisk.protocol.pdu.DataInPdu;
@@ -50,7 +52,7 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
         for (IoRequest request : numbers.requests()) {
             boolean refused = farewell != null && request.isInFlight() && request.isTransferFrom(farewell.expCmdSn());
             if (refused) {
-                request.ended(ScsiStatus.BUSY, 0);
+                request.ended(ScsiStatus.BUSY, 0, null);
             }
             complete(request, refused ? null : reason);
         }
@@ -102,21 +104,38 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
 
     private void dataInWithStatus(DataInPdu pdu) {
         numbers.received(pdu);
-        end(pdu.initiatorTaskTag(), pdu.status(), 0);
+        end(pdu.initiatorTaskTag(), pdu.status(), 0, null);
     }
 
     private void scsiResponse(ScsiResponsePdu pdu, ByteBuffer data) throws IOException {
         numbers.received(pdu);
         int sense = 0;
+        String words = null;
         if (data.remaining() >= SENSE_LENGTH_BYTES + MIN_SENSE_BYTES) {
             int at = data.position() + SENSE_LENGTH_BYTES;
             sense = (data.get(at + 2) & 0xF) << 16 | (data.get(at + 12) & 0xFF) << 8 | data.get(at + 13) & 0xFF;
+            words = words(sense, data, Math.min(data.getShort(data.position()), data.remaining() - SENSE_LENGTH_BYTES));
         }
         int status = pdu.response() == 0 ? pdu.status() : TARGET_FAILURE;
         if (status == ScsiStatus.CHECK_CONDITION) {
             checkAccessState(sense);
         }
-        end(pdu.initiatorTaskTag(), status, sense);
+        end(pdu.initiatorTaskTag(), status, sense, words);
+    }
+
+    /** Returns the words of sense data that reports a missing right; null for other sense data, which has no words. */
+    private static String words(int sense, ByteBuffer data, int senseBytes) {
+        if (senseBytes <= 0 || !RoundSense.NO_RIGHT.sense().equals(unpack(sense))) {
+            return null;
+        }
+        byte[] encoded = new byte[senseBytes];
+        data.get(data.position() + SENSE_LENGTH_BYTES, encoded);
+        String words = Sense.wordsOf(encoded);
+        return words == null ? null : PeerText.printable(words);
+    }
+
+    private static Sense unpack(int sense) {
+        return Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF);
     }
 
     /**
@@ -125,7 +144,7 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
      * serves the shard.
      */
     private static void checkAccessState(int sense) throws IOException {
-        AccessState state = AccessState.ofSense(Sense.of(sense >> 16, sense >> 8 & 0xFF, sense & 0xFF));
+        AccessState state = AccessState.ofSense(unpack(sense));
         if (state != null) {
             throw new IOException(
                 "the target does not serve the shard at this address now; the state of its port group is "
@@ -133,10 +152,10 @@ record SessionResponses(ShardId shard, SessionNumbers numbers, InitiatorDatamove
         }
     }
 
-    private void end(int tag, int status, int sense) {
+    private void end(int tag, int status, int sense, String words) {
         IoRequest request = (IoRequest) task(tag);
         if (request != null) {
-            request.ended(status, sense);
+            request.ended(status, sense, words);
             complete(request, null);
         }
     }

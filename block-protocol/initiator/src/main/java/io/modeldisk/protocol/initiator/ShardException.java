@@ -68,10 +68,11 @@ public final class ShardException extends IOException {
      * Creates the exception for a command that completed with a status other than GOOD.
      *
      * @param doing the operation that failed, such as {@code reading at byte 4096}; null for none
+     * @param words the target's reason in words; null for none
      */
-    public static ShardException ofCommand(ShardId shard, String doing, int status, int sense) {
+    static ShardException ofCommand(ShardId shard, String doing, int status, int sense, String words) {
         return new ShardException(kindOf(status, sense), shard,
-            shard + ": " + (doing == null ? "" : doing + " failed: ") + describe(status, sense));
+            shard + ": " + (doing == null ? "" : doing + " failed: ") + describe(status, sense, words));
     }
 
     /** Creates the exception for a login that the target has refused. */
@@ -110,9 +111,12 @@ public final class ShardException extends IOException {
     }
 
     /** Returns a status and sense data as text for messages. */
-    static String describe(int status, int sense) {
+    static String describe(int status, int sense, String words) {
         String name = ScsiStatus.describe(status);
-        return sense == 0 ? name : name + ", " + RoundSense.describe(unpack(sense));
+        if (sense == 0) {
+            return name;
+        }
+        return name + ", " + (words == null ? RoundSense.describe(unpack(sense)) : words + " (" + unpack(sense) + ")");
     }
 
     private static Sense unpack(int sense) {

@@ -202,6 +202,35 @@ class TargetAccessTest {
     }
 
     @Test
+    void onlyAnAuthenticatedInitiatorReceivesTheReasonOfARefusal() throws Exception {
+        serveWithSecrets();
+        assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", INITIATOR, TARGET).text())
+            .containsEntry("X-io.modeldisk.refusal",
+                "user 'bound' may not log in as initiator iqn.test:raw: its line in"
+                    + " the shard's secrets file admits only iqn.test:bound*");
+        assertThat(authenticate(connect(), "learner", SECRET, "InitiatorName=iqn.test:bound1", TARGET).text())
+            .containsEntry("X-io.modeldisk.refusal",
+                "user 'learner' may not log in as initiator iqn.test:bound1: another"
+                    + " line of the shard's secrets file reserves iqn.test:bound*");
+        assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1",
+            "TargetName=iqn.test:none").text()).hasEntrySatisfying("X-io.modeldisk.refusal",
+                reason -> assertThat(reason).contains("the target's name is " + MemoryTarget.NAME));
+        Reply unknown = authenticate(connect(), "bound", "notTheSecretOfIts", INITIATOR, TARGET);
+        assertThat(unknown.loginStatus()).isEqualTo(0x0201);
+        assertThat(unknown.text()).isEmpty();
+    }
+
+    @Test
+    void modeldiskInitiatorReportsItsNameAndTheReasonOfARefusal() throws IOException {
+        serveWithSecrets();
+        assertThatThrownBy(() -> login("self bound theSecretOfTheBound"))
+            .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused")
+            .hasMessageEndingWith("its line in the shard's secrets file admits only iqn.test:bound*");
+        assertThatThrownBy(() -> login("self bound notTheSecretOfIts"))
+            .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused: authentication failed;");
+    }
+
+    @Test
     void initiatorNameThatMatchesAnotherUsersPatternIsRefused() throws Exception {
         serveWithSecrets();
         for (String session : List.of(TARGET, "SessionType=Discovery")) {

@@ -49,7 +49,7 @@ public final class LoginStatus {
             case INITIATOR_ERROR -> "initiator error";
             case AUTHENTICATION_FAILURE -> "authentication failed";
             case AUTHORIZATION_FAILURE ->
-                "this initiator is not allowed to use the target; the log of the shard has the reason";
+                "this initiator is not allowed to use the target";
             case TARGET_NOT_FOUND -> "target not found: no model with this name is served at this address";
             case UNSUPPORTED_VERSION -> "the target does not support this iSCSI version";
             case TOO_MANY_CONNECTIONS -> "the session has too many connections";

@@ -1,6 +1,8 @@
 package io.modeldisk.protocol.scsi;
 
 import io.modeldisk.platform.text.PlainText;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 
 /**
  * The sense data of a CHECK CONDITION (SPC-4 4.5): sense key, additional sense code and qualifier.
@@ -11,10 +13,14 @@ import io.modeldisk.platform.text.PlainText;
  * @param field the offset of the wrong byte in the CDB, or -1
  * @param bit the number of the wrong bit in the wrong byte, or -1
  * @param information the value of the INFORMATION field, less than 2^32, or -1 if there is none
+ * @param words the reason in words, in the vendor-specific bytes at the end of the fixed-format sense data, or null
  */
-public record Sense(int key, int asc, int ascq, int field, int bit, long information) {
-    /** The length of the fixed-format sense data of {@link #encode}, in bytes. */
+public record Sense(int key, int asc, int ascq, int field, int bit, long information, String words) {
+    /** The length of the fixed-format sense data of {@link #encode} without words, in bytes. */
     public static final int ENCODED_BYTES = 18;
+
+    /** The maximum length of fixed-format sense data, in bytes (SPC-4 4.5.1). */
+    public static final int MAX_ENCODED_BYTES = 252;
 
     private static final int FIXED = 0x70;
     private static final int DESCRIPTOR = 0x72;
@@ -63,7 +69,7 @@ public record Sense(int key, int asc, int ascq, int field, int bit, long informa
 
     /** Returns a sense without a field pointer. */
     public static Sense of(int key, int asc, int ascq) {
-        return new Sense(key, asc, ascq, -1, -1, -1);
+        return new Sense(key, asc, ascq, -1, -1, -1, null);
     }
 
     /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte. */
@@ -73,30 +79,47 @@ public record Sense(int key, int asc, int ascq, int field, int bit, long informa
 
     /** Returns the sense INVALID FIELD IN CDB with a pointer to a byte and to its most significant wrong bit. */
     public static Sense invalidFieldInCdb(int field, int bit) {
-        return new Sense(0x5, 0x24, 0x00, field, bit, -1);
+        return new Sense(0x5, 0x24, 0x00, field, bit, -1, null);
     }
 
     /** Returns a copy of this sense with a pointer to a byte of the CDB. */
     public Sense at(int cdbByte) {
-        return new Sense(key, asc, ascq, cdbByte, bit, information);
+        return new Sense(key, asc, ascq, cdbByte, bit, information, words);
     }
 
     /** Returns a copy of this sense with a value of the INFORMATION field. */
     public Sense information(long value) {
-        return new Sense(key, asc, ascq, field, bit, value);
+        return new Sense(key, asc, ascq, field, bit, value, words);
     }
 
-    /** Returns the fixed-format sense data (SPC-4 4.5.3), which has {@link #ENCODED_BYTES} bytes. */
+    /** Returns a copy of this sense with the reason in words. */
+    public Sense saying(String reason) {
+        return new Sense(key, asc, ascq, field, bit, information, reason);
+    }
+
+    /**
+     * Returns the fixed-format sense data (SPC-4 4.5.3), which has {@link #ENCODED_BYTES} bytes and then the words, which are cut
+     * at {@link #MAX_ENCODED_BYTES}.
+     */
     public byte[] encode() {
+        byte[] text = words == null ? new byte[0] : words.getBytes(StandardCharsets.UTF_8);
+        int length = Math.min(ENCODED_BYTES + text.length, MAX_ENCODED_BYTES);
         DataBuilder sense = new DataBuilder(ENCODED_BYTES)
-            .u8(0, FIXED).u8(2, key).u8(7, ENCODED_BYTES - 8).u8(12, asc).u8(13, ascq);
+            .u8(0, FIXED).u8(2, key).u8(7, length - 8).u8(12, asc).u8(13, ascq);
         if (information >= 0) {
             sense.u8(0, 0x80 | FIXED).u32(3, information);
         }
         if (field >= 0) {
             sense.u8(15, fieldPointerFlags()).u16(16, field);
         }
-        return sense.build();
+        return sense.append(Arrays.copyOf(text, length - ENCODED_BYTES)).build();
+    }
+
+    /** Returns the words at the end of fixed-format sense data; null if there are none. */
+    public static String wordsOf(byte[] encoded) {
+        return encoded.length <= ENCODED_BYTES
+            ? null
+            : new String(encoded, ENCODED_BYTES, encoded.length - ENCODED_BYTES, StandardCharsets.UTF_8);
     }
 
     /** Returns the descriptor-format sense data (SPC-4 4.5.2). */

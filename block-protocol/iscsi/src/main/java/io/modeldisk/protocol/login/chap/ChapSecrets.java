@@ -14,6 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The CHAP names and secrets of a shard or a mount: its own name and secret, and those of its peers. The names and secrets are
@@ -36,8 +37,8 @@ import java.util.Set;
  * <p>A target needs a line {@code peer}, and for mutual CHAP also the line {@code self}. An initiator needs the line
  * {@code self}. If the initiator also has a line {@code peer}, the target must authenticate too. A peer without {@code may=} has
  * the rights {@link Right#DEFAULT}. A peer without patterns may log in under every initiator name that matches no pattern of
- * another peer. Only peers with the right {@link Right#REPLICATE} may use the initiator names of primaries. Patterns do not
- * reserve the initiator names of `modeldisk status`.
+ * another peer. Only peers with the right {@link Right#REPLICATE} may use the initiator names of primaries. Every peer may use
+ * the initiator names of `modeldisk status`, but has only the right {@link Right#STATUS} under a name that its patterns exclude.
  *
  * <p>All processes of a shard have the same line {@code replica}. A target treats this line as a peer with only the right
  * {@link Right#REPLICATE}. {@link #ofPrimary} returns the secrets with which a primary logs in. In the same way, all shards of a
@@ -57,6 +58,7 @@ public final class ChapSecrets {
     public static final String OBSERVER_INITIATOR = "iqn.2026-11.io.modeldisk.learner:status-";
 
     private static final int MAX_NAME_CHARS = 255;
+    private static final int MAX_LISTED_PATTERNS = 3;
     private static final char BYTE_ORDER_MARK = '\uFEFF';
     private static final String RIGHTS = "may=";
     private static final String PEER = "peer";
@@ -265,7 +267,8 @@ public final class ChapSecrets {
         return zookeeper[2];
     }
 
-    String selfName() {
+    /** Returns the name in the line {@code self}; null if there is none. */
+    public String selfName() {
         return selfName;
     }
 
@@ -278,18 +281,44 @@ public final class ChapSecrets {
     }
 
     /**
-     * Returns whether a user may log in under an initiator name. If a pattern of any peer matches the name, only peers with such
-     * a pattern may use the name.
+     * Returns the reason why a user may not log in under an initiator name, with the pattern that excludes the name. Returns
+     * null if the user may. If a pattern of any peer matches the name, only peers with such a pattern may use the name. Every
+     * user may use the name of an observer.
      */
-    boolean mayBe(String user, String initiatorName) {
+    String refusal(String user, String initiatorName) {
         Peer peer = peer(user);
         boolean primary = initiatorName.startsWith(PRIMARY_INITIATOR);
         if (primary && !peer.rights().contains(Right.REPLICATE)) {
-            return false;
+            return "initiators " + PRIMARIES + " need may=" + Right.REPLICATE;
         }
-        boolean reserved = !primary && !initiatorName.startsWith(OBSERVER_INITIATOR)
-            && peers.values().stream().anyMatch(each -> each.names(initiatorName));
-        return peer.names(initiatorName) || peer.initiators().isEmpty() && !reserved;
+        if (peer.names(initiatorName) || initiatorName.startsWith(OBSERVER_INITIATOR)) {
+            return null;
+        }
+        if (!peer.initiators().isEmpty()) {
+            return "its line in the shard's secrets file admits only " + listed(peer.initiators());
+        }
+        return primary ? null : reservation(initiatorName);
+    }
+
+    /** Returns the reason why an initiator name is only for other users; null if no pattern reserves the name. */
+    private String reservation(String initiatorName) {
+        return peers.values().stream().flatMap(peer -> peer.initiators().stream())
+            .filter(pattern -> pattern.matches(initiatorName)).findFirst()
+            .map(pattern -> "another line of the shard's secrets file reserves " + pattern).orElse(null);
+    }
+
+    /** Returns the first patterns of a list as text, and the number of the others. */
+    private static String listed(List<InitiatorPattern> patterns) {
+        int others = patterns.size() - MAX_LISTED_PATTERNS;
+        return patterns.stream().limit(MAX_LISTED_PATTERNS).map(InitiatorPattern::text)
+            .collect(Collectors.joining(", ")) + (others > 0 ? " and " + others + " more" : "");
+    }
+
+    /** Returns the rights of a user that has logged in under an initiator name, for which {@link #refusal} returns null. */
+    Set<Right> rights(String user, String initiatorName) {
+        Peer peer = peer(user);
+        boolean excluded = !peer.initiators().isEmpty() && !peer.names(initiatorName);
+        return excluded ? Set.of(Right.STATUS) : peer.rights();
     }
 
     boolean knows(Peer peer) {

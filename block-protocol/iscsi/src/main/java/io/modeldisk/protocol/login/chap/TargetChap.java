@@ -83,7 +83,7 @@ public final class TargetChap {
         ChapSecrets.Peer peer = secrets.peer(name);
         boolean answered = challenge.isAnswered(offered.get(Key.CHAP_R), peer.secret());
         LoginException.require(answered && secrets.knows(peer), LoginStatus.AUTHENTICATION_FAILURE,
-            "the initiator sent a wrong name or a wrong response in CHAP");
+            "the secrets file has no user '" + name + "', or the initiator has another secret for this user");
         if (offered.containsKey(Key.CHAP_C)) {
             answer(ChapChallenge.received(challenge.algorithm(), offered), answers);
         }
@@ -105,9 +105,9 @@ public final class TargetChap {
         return user != null;
     }
 
-    /** Returns the rights of the user that has authenticated. */
-    public Set<Right> rights() {
-        return secrets.peer(user).rights();
+    /** Returns the rights of the user that has authenticated, in a session of this initiator. */
+    public Set<Right> rights(String initiatorName) {
+        return secrets.rights(user, initiatorName);
     }
 
     /** The user that has authenticated, or null. */
@@ -115,8 +115,8 @@ public final class TargetChap {
         return user;
     }
 
-    /** Returns whether the user that has authenticated may log in as this initiator. */
-    public boolean mayBe(String initiatorName) {
-        return isDone() && secrets.mayBe(user, initiatorName);
+    /** Returns the reason why the user that has authenticated may not log in as this initiator; null if the user may. */
+    public String refusal(String initiatorName) {
+        return secrets.refusal(user, initiatorName);
     }
 }

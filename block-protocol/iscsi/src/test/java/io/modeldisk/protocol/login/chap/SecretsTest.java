@@ -57,9 +57,9 @@ class SecretsTest {
     @Test
     void peerMayLogInOnlyAsInitiatorsThatMatchItsPatterns() {
         ChapSecrets secrets = ChapSecrets.parse(LINES, "test");
-        assertThat(secrets.mayBe("learner", "iqn.a:one")).isTrue();
-        assertThat(secrets.mayBe("learner", "iqn.b:1")).isTrue();
-        assertThat(secrets.mayBe("learner", "iqn.b:12")).isFalse();
+        assertThat(secrets.refusal("learner", "iqn.a:one")).isNull();
+        assertThat(secrets.refusal("learner", "iqn.b:1")).isNull();
+        assertThat(secrets.refusal("learner", "iqn.b:12")).isNotNull();
     }
 
     @Test
@@ -72,7 +72,7 @@ class SecretsTest {
         assertThat(secrets.peer("old").rights()).as("rights of a peer without may=")
             .containsExactlyInAnyOrder(Right.LEARN, Right.STATUS);
         assertThat(secrets.peer("operator").rights()).containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
-        assertThat(secrets.mayBe("operator", "iqn.a:one")).isFalse();
+        assertThat(secrets.refusal("operator", "iqn.a:one")).isNotNull();
         assertThat(secrets.peer("monitor").rights()).containsExactly(Right.STATUS);
         assertThat(secrets.peer("unknown").rights()).isEmpty();
     }
@@ -81,8 +81,8 @@ class SecretsTest {
     void replicaLineAdmitsOnlyPrimariesForReplication() {
         ChapSecrets secrets = ChapSecrets.parse(LINES + "replica records theSecretOfTheRecords\n", "test");
         assertThat(secrets.peer("records").rights()).containsExactly(Right.REPLICATE);
-        assertThat(secrets.mayBe("records", ChapSecrets.PRIMARY_INITIATOR + "0-1")).isTrue();
-        assertThat(secrets.mayBe("records", "iqn.2026-11.io.modeldisk.learner:one")).isFalse();
+        assertThat(secrets.refusal("records", ChapSecrets.PRIMARY_INITIATOR + "0-1")).isNull();
+        assertThat(secrets.refusal("records", "iqn.2026-11.io.modeldisk.learner:one")).isNotNull();
     }
 
     @Test
@@ -154,12 +154,44 @@ class SecretsTest {
             peer monitor  aVeryLongSecretToo     may=status
             """, "test");
         String seven = "iqn.2026-11.io.modeldisk.learner:seven";
-        assertThat(Stream.of("seven", "spare", "operator", "monitor").filter(user -> secrets.mayBe(user, seven)))
+        assertThat(
+            Stream.of("seven", "spare", "operator", "monitor").filter(user -> secrets.refusal(user, seven) == null))
             .as("users that may log in as learner seven").containsExactly("seven", "spare");
-        assertThat(secrets.mayBe("operator", "iqn.2026-11.io.modeldisk.learner:eight")).isTrue();
-        assertThat(secrets.mayBe("monitor", ChapSecrets.OBSERVER_INITIATOR + "4711"))
-            .as("every user may use an observer name, even if the pattern of another user matches the name")
-            .isTrue();
+        assertThat(secrets.refusal("operator", "iqn.2026-11.io.modeldisk.learner:eight")).isNull();
+        assertThat(secrets.refusal("monitor", seven)).isEqualTo(
+            "another line of the shard's secrets file reserves iqn.2026-11.io.modeldisk.learner:seven");
+    }
+
+    @Test
+    void everyUserMayUseAnObserverNameButGainsNoRightThatItsPatternsExclude() {
+        ChapSecrets secrets = ChapSecrets.parse("""
+            peer seven    aVeryLongSecretOfSeven may=learn,raw iqn.2026-11.io.modeldisk.learner:seven
+            peer starred  aVeryLongSecretOfStars may=learn iqn.2026-11.io.modeldisk.learner:*
+            peer operator aVeryLongSecretOfIts   may=learn,raw
+            replica records theSecretOfTheRecords
+            """, "test");
+        String observer = ChapSecrets.OBSERVER_INITIATOR + "4711";
+        assertThat(Stream.of("seven", "starred", "operator", "records")
+            .filter(user -> secrets.refusal(user, observer) == null)).hasSize(4);
+        assertThat(secrets.rights("seven", observer)).containsExactly(Right.STATUS);
+        assertThat(secrets.rights("records", observer)).containsExactly(Right.STATUS);
+        assertThat(secrets.rights("starred", observer)).containsExactly(Right.LEARN);
+        assertThat(secrets.rights("operator", observer)).containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
+        assertThat(secrets.rights("seven", "iqn.2026-11.io.modeldisk.learner:seven"))
+            .containsExactlyInAnyOrder(Right.LEARN, Right.RAW);
+    }
+
+    @Test
+    void refusalNamesThePatternsOfTheUser() {
+        ChapSecrets secrets = ChapSecrets.parse("""
+            peer few  aVeryLongSecretOfFew  iqn.a:1 iqn.a:2*
+            peer many aVeryLongSecretOfMany iqn.b:1 iqn.b:2 iqn.b:3 iqn.b:4 iqn.b:5
+            """, "test");
+        assertThat(secrets.refusal("few", "iqn.c:1"))
+            .isEqualTo("its line in the shard's secrets file admits only iqn.a:1, iqn.a:2*");
+        assertThat(secrets.refusal("many", "iqn.a:1")).endsWith("admits only iqn.b:1, iqn.b:2, iqn.b:3 and 2 more");
+        assertThat(secrets.refusal("few", ChapSecrets.PRIMARY_INITIATOR + "0-1"))
+            .isEqualTo("initiators iqn.2026-11.io.modeldisk.shard:* need may=replicate");
     }
 
     @Test
@@ -168,8 +200,8 @@ class SecretsTest {
             peer cafe     aVeryLongSecretOfIts iqn.a:cafe\u0301
             peer operator aVeryLongSecretToo
             """, "test");
-        assertThat(secrets.mayBe("cafe", "iqn.a:caf\u00e9")).isTrue();
-        assertThat(secrets.mayBe("operator", "iqn.a:caf\u00e9")).isFalse();
+        assertThat(secrets.refusal("cafe", "iqn.a:caf\u00e9")).isNull();
+        assertThat(secrets.refusal("operator", "iqn.a:caf\u00e9")).isNotNull();
     }
 
     @ParameterizedTest
@@ -179,7 +211,7 @@ class SecretsTest {
             "peer one aVeryLongSecretOfIts may=" + right + "\npeer two aVeryLongSecretToo may=" + right + " iqn.*",
             "test");
         for (String user : List.of("one", "two")) {
-            assertThat(secrets.mayBe(user, ChapSecrets.PRIMARY_INITIATOR + "0-1")).as(user)
+            assertThat(secrets.refusal(user, ChapSecrets.PRIMARY_INITIATOR + "0-1") == null).as(user)
                 .isEqualTo(right == Right.REPLICATE);
         }
     }
