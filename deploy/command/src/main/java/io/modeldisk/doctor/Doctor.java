@@ -33,7 +33,7 @@ public final class Doctor {
 
     /** Returns the areas that mounts over these datamovers need; {@code auto} needs only tcp. */
     public static Set<Area> needs(List<Route.Preference> datamovers) {
-        Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE);
+        Set<Area> needed = EnumSet.of(Area.JAVA, Area.FUSE, Area.LOGIN);
         datamovers.forEach(datamover -> needed.add(areaOf(datamover)));
         return needed;
     }
@@ -51,8 +51,9 @@ public final class Doctor {
      *
      * @param model the model whose shards the doctor tries to reach; null for no model
      * @param datamovers the datamovers over which the doctor tries to reach the shards
+     * @param login the secret with which the doctor logs in to the shards; null for no login
      */
-    public Report examine(ModelAddress model, List<Route.Preference> datamovers) {
+    public Report examine(ModelAddress model, List<Route.Preference> datamovers, LoginTrial login) {
         java();
         fuse();
         sharedMemory();
@@ -65,6 +66,9 @@ public final class Doctor {
                     reach(datamover, shard, model.model());
                 }
             }
+        }
+        if (login != null) {
+            login.run(model, report);
         }
         return report;
     }

@@ -31,6 +31,8 @@ public record Finding(State state, Area area, String subject, String message) {
         SHM,
         /** A requirement of mounts and shards that use the datamover iser. */
         ISER,
+        /** A login to the shards with a secret. */
+        LOGIN,
         /** A requirement of shards that aggregate on a GPU. */
         CUDA,
         /** A requirement of shards with many learners or a large model. */

@@ -21,7 +21,7 @@ final class DoctorTest {
     private static final Set<Area> FOR_ISER = Doctor.needs(List.of(Route.Preference.ISER));
 
     private static Report examine(FakeMachine machine) {
-        return new Doctor(machine).examine(null, List.of(Route.Preference.TCP));
+        return new Doctor(machine).examine(null, List.of(Route.Preference.TCP), null);
     }
 
     private static Finding of(Report report, String subject) {
@@ -180,7 +180,7 @@ final class DoctorTest {
         FakeMachine machine = new FakeMachine();
         machine.shardObstacles.putAll(Map.of("shm", "has no socket"));
         Report report = new Doctor(machine).examine(ModelAddress.parse("modeldisk://127.0.0.1:3260/m"),
-            List.of(Route.Preference.TCP, Route.Preference.SHM));
+            List.of(Route.Preference.TCP, Route.Preference.SHM), null);
 
         assertThat(of(report, "shard 127.0.0.1:3260 over tcp").state()).isEqualTo(State.OK);
         assertThat(of(report, "shard 127.0.0.1:3260 over shm").message()).isEqualTo("has no socket");

@@ -141,6 +141,11 @@ public final class StripedModelContext {
     }
 
     String initiatorName() {
+        return initiatorName(learner);
+    }
+
+    /** Returns the initiator name of a learner. */
+    public static String initiatorName(String learner) {
         return "iqn.2026-11.io.modeldisk.learner:" + learner.toLowerCase(Locale.ROOT);
     }
 

@@ -55,8 +55,10 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
     OperationalParameters run() throws IOException {
         TextParameters keys = new TextParameters()
             .put(Key.INITIATOR_NAME, context.initiatorName)
-            .put(Key.TARGET_NAME, context.targetName)
-            .put(Key.SESSION_TYPE, "Normal");
+            .put(Key.SESSION_TYPE, context.discovery ? "Discovery" : "Normal");
+        if (!context.discovery) {
+            keys.put(Key.TARGET_NAME, context.targetName);
+        }
         if (chap == null) {
             sendOperational(keys);
         } else {
@@ -151,10 +153,11 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
             words = null;
         }
         return new LoginException(status,
-            "the login to '" + context.targetName + "' at " + context.portalText() + " as initiator "
-                + context.initiatorName + (chap == null ? "" : ", user '" + context.secrets.selfName() + "',")
-                + " was refused: " + LoginStatus.describe(status)
-                + (words == null ? remedy(status) : ": " + PeerText.printable(words)));
+            "the login to '" + context.targetName + "' at " + context.portalText() + (words == null
+                ? " as initiator " + context.initiatorName
+                    + (chap == null ? "" : ", user '" + context.secrets.selfName() + "',") + " was refused: "
+                    + LoginStatus.describe(status) + remedy(status)
+                : " was refused: " + PeerText.printable(words)));
     }
 
     /** Returns advice for a user whose login was refused; an empty string if there is no advice. */

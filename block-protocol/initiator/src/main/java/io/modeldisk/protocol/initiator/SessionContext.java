@@ -27,6 +27,7 @@ public final class SessionContext implements Cloneable {
     NanoClock clock = NanoClock.SYSTEM;
     TransferSizes sizes = TransferSizes.DEFAULTS;
     Runnable onFarewell = () -> {};
+    boolean discovery;
     private InetSocketAddress portal;
     private InitiatorPortal over;
     private int shardIndex = ShardId.UNKNOWN;
@@ -48,6 +49,12 @@ public final class SessionContext implements Cloneable {
     /** Sets the target's iSCSI name. */
     public SessionContext targetName(String name) {
         this.targetName = name;
+        return this;
+    }
+
+    /** Makes the session a discovery session, which can only ask for the targets. */
+    public SessionContext discovery() {
+        this.discovery = true;
         return this;
     }
 

@@ -224,8 +224,9 @@ class TargetAccessTest {
     void modeldiskInitiatorReportsItsNameAndTheReasonOfARefusal() throws IOException {
         serveWithSecrets();
         assertThatThrownBy(() -> login("self bound theSecretOfTheBound"))
-            .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused")
-            .hasMessageEndingWith("its line in the shard's secrets file admits only iqn.test:bound*");
+            .hasMessageEndingWith(
+                " was refused: user 'bound' may not log in as initiator iqn.test:ours: its line in the"
+                    + " shard's secrets file admits only iqn.test:bound*");
         assertThatThrownBy(() -> login("self bound notTheSecretOfIts"))
             .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused: authentication failed;");
     }

@@ -32,7 +32,6 @@ public final class Removed {
         Map.entry("serve.allow-initiator", "list the initiators in the lines 'peer' of the file of --secrets"),
         Map.entry("serve.replica-datamover",
             "the records use the first of shared memory, RDMA and TCP that --datamover names in both processes"),
-        Map.entry("doctor.secrets", "only --collect used it, and --collect was removed too"),
         Map.entry("serve.max-logins", FIXED),
         Map.entry("serve.login-timeout", FIXED),
         Map.entry("serve.eager", TUNING),
