@@ -13,18 +13,20 @@ import io.modeldisk.server.block.BlockStore;
 import io.modeldisk.server.block.DeviceTarget;
 import io.modeldisk.server.consistency.RoundMarks;
 import java.io.IOException;
+import java.util.List;
 
 /**
  * The memory that a shard needs for its model, its blocks and its learners. The shard checks the budget before it allocates
  * memory. Without this check, Linux could kill the process, and threads could fail when the Java heap is full.
  *
- * @param nativeBytes the bytes outside the Java heap: weights, aggregator state, spare blocks, scratch blocks for 16-bit types,
- *     the sums of gradients under bsp if no device holds them, data on its way to a device, copies of blocks for checkpoints and
- *     for readers of one round, and buffers for received data and for records
+ * @param parts the memory outside the Java heap
  * @param heapBaseBytes the bytes in the Java heap, regardless of the number of learners: code, sessions, blocks without weights
  * @param heapPerLearnerBytes the bytes in the Java heap for each learner, to record the rounds that it has pushed in each block
  */
-public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLearnerBytes) {
+public record MemoryBudget(List<Part> parts, long heapBaseBytes, long heapPerLearnerBytes) {
+    /** Memory outside the Java heap, and its purpose. */
+    public record Part(String purpose, long bytes) {}
+
     // Measured heap bytes of a block with 1 to 16 logical blocks: 162 to 182 under asp, 240 to 242 under ssp, and 312 to 370
     // under bsp (including 4 bytes for each logical block).
     private static final long ASP_BLOCK_HEAP_BYTES = 200;
@@ -42,7 +44,6 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
         int logicalBlocks = block / LogicalBlock.BYTES;
         long stateBytes = BlockStore.stateStride(block, context.aggregator.stateBytesPerLogicalBlock());
         DeviceTarget device = context.device;
-        long bytesOfBlock = block + stateBytes + (mode.appliesWholeRounds() && device == null ? block : 0);
         long blockHeapBytes = (device == null ? 0 : DEVICE_BLOCK_HEAP_BYTES) + switch (mode.kind()) {
             case ASP -> ASP_BLOCK_HEAP_BYTES;
             case SSP -> SSP_BLOCK_HEAP_BYTES;
@@ -56,12 +57,27 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
             // Two buffers for the records of a primary, and one for the records that a backup receives.
             recordBytes += 3L * context.backups.bufferBytes();
         }
-        return new MemoryBudget(
-            blocks * bytesOfBlock + (long) (context.spareBlocks + BlockStore.scratchBlocks()) * block
-                + checkpointBytes + context.keptBytes()
-                + context.network.bufferBytes() + recordBytes
-                + (device == null ? 0 : device.device().provider().hostBytes(block)),
+        return new MemoryBudget(List.of(
+            new Part("weights", blocks * block),
+            new Part("state of the aggregator", blocks * stateBytes),
+            new Part("sums of the open round", mode.appliesWholeRounds() && device == null ? blocks * block : 0),
+            new Part("copies for pulls", (long) (context.spareBlocks + BlockStore.scratchBlocks()) * block),
+            new Part("copies for checkpoints", checkpointBytes),
+            new Part("copies for readers", context.keptBytes()),
+            new Part("buffers of sessions", context.network.bufferBytes()),
+            new Part("buffers of records", recordBytes),
+            new Part("pinned for the device", device == null ? 0 : device.device().provider().hostBytes(block))),
             SHARD_HEAP_BYTES + blocks * blockHeapBytes, blocks * RoundMarks.bytesPerBlock(logicalBlocks));
+    }
+
+    /** The memory outside the Java heap. */
+    public long nativeBytes() {
+        return parts.stream().mapToLong(Part::bytes).sum();
+    }
+
+    /** Returns the memory in the Java heap for a number of learners. */
+    public long heapBytes(int learners) {
+        return heapBaseBytes + learners * heapPerLearnerBytes;
     }
 
     /** The maximum number of learners that fit in a Java heap of {@code maxHeapBytes}. */
@@ -78,8 +94,9 @@ public record MemoryBudget(long nativeBytes, long heapBaseBytes, long heapPerLea
      * @throws IllegalArgumentException if the Java heap is too small; the message states a remedy
      * @throws IOException if there is not enough memory; the message states needed memory, available memory and a remedy
      */
-    void check(int learners, long maxHeapBytes, MemoryLimit limit) throws IOException {
-        long heapBytes = heapBaseBytes + learners * heapPerLearnerBytes;
+    public void check(int learners, long maxHeapBytes, MemoryLimit limit) throws IOException {
+        long heapBytes = heapBytes(learners);
+        long nativeBytes = nativeBytes();
         if (heapBytes > maxHeapBytes) {
             throw new IllegalArgumentException(
                 PlainText.format(

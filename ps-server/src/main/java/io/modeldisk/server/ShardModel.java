@@ -61,7 +61,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
 
     private ShardModel(
         ServerContext context, ModelFacts facts, BlockStore store, Learners learners, Consistency consistency,
-        CheckpointStatus restored) throws IOException {
+        CheckpointStatus restored, MemoryBudget budget) throws IOException {
         super(facts, SafetensorsText.of(context.source.tensors(), context.source.metadata()), context.aggregator, store,
             learners, consistency, new RoundKeeper(store, consistency::rounds, context.mode.appliesWholeRounds(),
                 context.keptBytes(), context.clock),
@@ -73,7 +73,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
             useReplication(new ReplicatedShard(this, context.backups, restored.id(), context.lowestEpoch, clock,
                 context.lost));
         }
-        this.status = new ShardStatus(this, clock);
+        this.status = new ShardStatus(this, budget.nativeBytes(), budget.heapBytes(facts.learners()), clock);
         this.target = new ModelTarget(this, context.nonFinite, context.portGroups);
     }
 
@@ -120,7 +120,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
                 learners.resumeAfter(restored.round());
             }
             shard = new ShardModel(context, facts, store, learners,
-                Consistency.of(context.mode, store, context.aggregator, learners), restored);
+                Consistency.of(context.mode, store, context.aggregator, learners), restored, budget);
             shard.keepRecords(journal);
             if (shard.replication() == null) {
                 shard.takeCheckpoints(restored, 0);

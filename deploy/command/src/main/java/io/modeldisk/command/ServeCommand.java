@@ -1,5 +1,6 @@
 package io.modeldisk.command;
 
+import io.modeldisk.admin.AdminSettings;
 import io.modeldisk.admin.ShardSubject;
 import io.modeldisk.aggregator.AggregatorProvider;
 import io.modeldisk.aggregator.Aggregators;
@@ -15,6 +16,7 @@ import io.modeldisk.command.options.ServeState;
 import io.modeldisk.command.options.TuningOption;
 import io.modeldisk.command.process.ProcessEnd;
 import io.modeldisk.command.process.ServiceNotices;
+import io.modeldisk.fault.checkpoint.CheckpointSettings;
 import io.modeldisk.fault.replica.BackupSettings;
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.text.PlainText;
@@ -24,6 +26,8 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.access.AccessPolicy;
 import io.modeldisk.protocol.access.AddressRange;
+import io.modeldisk.protocol.datamover.shm.ShmPortal;
+import io.modeldisk.protocol.datamover.shm.SocketPath;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.engine.TargetContext;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -53,6 +57,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.Spec;
 
@@ -199,12 +204,20 @@ final class ServeCommand implements Callable<Integer> {
     @Mixin
     private AdminOptions admin;
 
+    @Option(names = "--dry-run", fallbackValue = "true",
+        description = "Serve nothing: print the memory, disk space, ports and paths that the shard would use, and exit with 0 if "
+            + "this machine has them, with 1 if not, and with 2 if the options contradict each other.")
+    private boolean dryRun;
+
     @Spec
     private CommandSpec spec;
 
     @Override
     public Integer call() throws IOException, InterruptedException {
         Tuning sizes = tuning.read();
+        if (dryRun) {
+            return dryRun(sizes);
+        }
         CountDownLatch closed = new CountDownLatch(1);
         Thread main = Thread.currentThread();
         ServiceNotices notices = ServiceNotices.ofThisProcess();
@@ -238,6 +251,37 @@ final class ServeCommand implements Callable<Integer> {
         } finally {
             closed.countDown();
         }
+    }
+
+    private int dryRun(Tuning sizes) throws IOException {
+        ServeDryRun run;
+        AdminSettings page;
+        try {
+            ServerContext context = context(sizes, CheckpointSettings.ANY);
+            if (state.hasBackups()) {
+                context.backups(backups(access()));
+            }
+            run = new ServeDryRun(context.conclude());
+            page = admin.settings();
+        } catch (IllegalArgumentException e) {
+            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        }
+        run.printNeeds();
+        ServeDryRun.line("%naddresses and paths");
+        InetSocketAddress address = portal(listen);
+        run.printAddress(String.join(", ", datamovers.names()), address);
+        if (datamovers.names().contains(ShmPortal.NAME)) {
+            run.printPlace("shared memory", address.getPort() == 0
+                ? datamovers.socketDirectory()
+                : SocketPath.of(datamovers.socketDirectory(), ModelFacts.TARGET_PREFIX + model, address.getPort()));
+        }
+        if (page != null) {
+            run.printAddress("admin", page.address());
+        }
+        if (from != null) {
+            run.printPlace("initial weights", from);
+        }
+        return run.conclude();
     }
 
     /** Interrupts the main thread after a signal. The main thread then closes the server. Waits until the server is closed. */
@@ -310,16 +354,19 @@ final class ServeCommand implements Callable<Integer> {
 
     private void serveWithBackups(Tuning sizes, ServiceNotices notices, ShardSubject subject, String suffix)
         throws IOException, InterruptedException {
-        Arguments.require(coordination.isUsed(),
-            "--durability replica needs a coordinator, which decides which process is the "
-                + "primary; give it with --coordinator");
         AccessPolicy access = access();
-        BackupSettings settings = replicas.settings(coordination.session(), datamovers.socketDirectory(),
-            access.secrets());
+        BackupSettings settings = backups(access);
         new ReplicaServer(
             startAtMost -> context(sizes, startAtMost).backups(settings).portGroups(coordination.portGroups()),
             (facts, address, changed) -> coordination.register(facts, address, access, changed), coordination::address,
             replicas.backups(), replica -> announceRole(replica, notices, suffix), subject).run();
+    }
+
+    private BackupSettings backups(AccessPolicy access) {
+        Arguments.require(coordination.isUsed(),
+            "--durability replica needs a coordinator, which decides which process is the "
+                + "primary; give it with --coordinator");
+        return replicas.settings(coordination.session(), datamovers.socketDirectory(), access.secrets());
     }
 
     private static void announceRole(ReplicaServer replica, ServiceNotices notices, String suffix) {

@@ -15,6 +15,7 @@ import io.modeldisk.mount.exchange.ExchangeScheme;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.initiator.Route;
+import io.modeldisk.server.DiskBudget;
 import io.modeldisk.server.MemoryBudget;
 import io.modeldisk.server.ServerContext;
 import io.modeldisk.server.block.DeviceTarget;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -40,6 +42,9 @@ final class SizingTest {
     private static final Pattern STATE_SIZES = Pattern.compile("(\\d+) with (`\\w+`(?:,? (?:and )?`\\w+`)*)");
     private static final Pattern EXAMPLE = Pattern.compile(
         "(?m)^(\\| (\\d+) (\\wiB) \\| (\\d+) \\| (\\d+) \\| (\\w+) \\| (\\w+) \\| (\\w+) \\|).*$");
+
+    private static final Pattern PER_PARAMETER = Pattern.compile(
+        "(?m)^\\| ((?:memory|disk|network|from|to) [^|]*) \\| ([\\d.]+(?: \\| [\\d.]+)+) \\|$");
 
     private final Formulas formulas = new Formulas();
 
@@ -103,10 +108,17 @@ final class SizingTest {
                 budget.heapBaseBytes() + configuration.learners() * budget.heapPerLearnerBytes())
             .containsEntry("mount_sync", ExchangeScheme.SYNC.bufferBytes(facts.sizeBytes()))
             .containsEntry("mount_overlap", ExchangeScheme.OVERLAP.bufferBytes(facts.sizeBytes()));
+        DiskBudget disk = DiskBudget.of(context);
+        if (!configuration.durability().equals("memory")) {
+            assertThat(values).as(configuration::toString).containsEntry("checkpoint", disk.checkpointBytes())
+                .containsEntry("checkpoint_disk", disk.checkpoints() * disk.checkpointBytes());
+        }
         long limit = new JournalSettings(STATE, 0, Duration.ZERO).limitFor(facts.bytesOfShard());
         // The last block of a shard can be shorter than the others, so the formula might give a slightly higher limit.
         assertThat(values.get("journal_limit")).as(configuration::toString)
             .isBetween(limit, limit + 4L * configuration.block());
+        assertThat(values.get("journal_disk") - disk.journalBytes()).as(configuration::toString)
+            .isBetween(0L, 8L * configuration.block());
     }
 
     @Test
@@ -151,6 +163,41 @@ final class SizingTest {
                 Aggregators.parse(specification(provider.name())).stateBytesPerLogicalBlock());
         }
         assertThat(documented).containsExactlyInAnyOrderEntriesOf(actual);
+    }
+
+    /** Returns a quantity for a model so large that what does not grow with the model does not count, in bytes per parameter. */
+    private double perParameter(String quantity, String aggregator, String consistency, long half) {
+        long parameters = 1L << 40;
+        Map<String, Long> given = new HashMap<>(
+            new Configuration(4 * parameters, 1, 1 << 18, 1, aggregator, consistency, "journal", false).quantities(16));
+        given.putAll(Map.of("half", half, "replica", 1L));
+        return Math.rint(10.0 * formulas.evaluate(given).get(quantity) / parameters) / 10;
+    }
+
+    @Test
+    void documentedBytesForEachParameterMatchTheFormulas() throws IOException {
+        Map<String, List<Double>> documented = new HashMap<>();
+        Matcher rows = PER_PARAMETER.matcher(Files.readString(Formulas.PAGE));
+        while (rows.find()) {
+            documented.put(rows.group(1), Stream.of(rows.group(2).split("\\|")).map(Double::valueOf).toList());
+        }
+        Map<String, List<Double>> expected = new HashMap<>();
+        Map.of("memory with `asp` or `ssp`", "shard_memory asp", "memory with `bsp`", "shard_memory bsp",
+            "disk of one checkpoint (`--state`)", "checkpoint asp",
+            "disk of all checkpoints, with `--keep 3`", "checkpoint_disk asp",
+            "disk of the journals, at most (`--durability journal`)", "journal_disk asp")
+            .forEach((row, words) -> expected.put(row, Stream.of("sgd", "momentum", "adam")
+                .map(each -> perParameter(words.split(" ")[0], each, words.split(" ")[1], 1)).toList()));
+        Map.of("memory of a mount with `--exchange sync`", "mount_sync",
+            "memory of a mount with `--exchange overlap`", "mount_overlap",
+            "network in each direction, in each step", "learner_traffic",
+            "from the shards to each backup, in each step", "record_traffic",
+            "to the journals, in each step", "journal_traffic")
+            .forEach((row, name) -> expected.put(row,
+                Stream.of(1L, 2L).map(half -> perParameter(name, "sgd", "asp", half)).toList()));
+        double direct = ExchangeScheme.DIRECT.bufferBytes(4L << 40);
+        expected.put("memory of a mount with `--exchange direct` or `--read-only`", List.of(direct, direct));
+        assertThat(documented).containsExactlyInAnyOrderEntriesOf(expected);
     }
 
     @Test

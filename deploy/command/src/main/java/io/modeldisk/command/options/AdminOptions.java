@@ -36,18 +36,24 @@ public final class AdminOptions {
     /** Starts the server with the page of the model. Without the option {@code --admin}, no server is started. */
     public Admin start(AdminSubject subject) throws IOException {
         Admin admin = new Admin();
+        AdminSettings settings = settings();
+        if (settings != null) {
+            admin.serve(AdminServer.start(settings, subject, new ModelPage(admin::overview).pages()));
+        }
+        return admin;
+    }
+
+    /** Returns the settings of the server; null without the option {@code --admin}. */
+    public AdminSettings settings() throws IOException {
         if (address == null) {
             Arguments.require(token == null && tls == null,
                 (token == null ? "--admin-tls" : "--admin-token") + " needs --admin HOST:PORT");
-            return admin;
+            return null;
         }
         InetSocketAddress listen = TargetAddress.parse(address, DEFAULT_PORT);
         if (listen.isUnresolved()) {
             throw new UnknownHostException("--admin: the host " + listen.getHostString() + " is unknown");
         }
-        admin.serve(AdminServer.start(new AdminSettings(listen,
-            token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls)),
-            subject, new ModelPage(admin::overview).pages()));
-        return admin;
+        return new AdminSettings(listen, token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls));
     }
 }

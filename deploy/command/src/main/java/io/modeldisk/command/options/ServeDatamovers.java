@@ -32,22 +32,28 @@ public final class ServeDatamovers {
         return sockets.directory();
     }
 
+    /** The names of the datamovers of a shard that listens on this address. */
+    public List<String> names(InetSocketAddress listen) {
+        if (isChosen()) {
+            return datamovers.stream().distinct().toList();
+        }
+        InetAddress host = listen.getAddress();
+        return host != null && host.isLoopbackAddress() ? List.of(TcpPortal.NAME, ShmPortal.NAME) : List.of(TcpPortal.NAME);
+    }
+
+    private boolean isChosen() {
+        return !datamovers.isEmpty();
+    }
+
     /** Sets the datamovers of a server. */
     public void apply(TargetContext context) {
         List<TargetPortal.Opener> openers = new ArrayList<>();
-        if (datamovers.isEmpty()) {
-            openers.add(new TcpPortal.Opener());
-            InetAddress host = context.listen().getAddress();
-            if (host != null && host.isLoopbackAddress()) {
-                openers.add(new ShmIfPossible(shm()));
-            }
-        }
-        for (String name : datamovers.stream().distinct().toList()) {
+        for (String name : names(context.listen())) {
             switch (name) {
                 // TCP comes first. If TCP chooses a free port, the other datamovers use the same port number.
                 case TcpPortal.NAME -> openers.addFirst(new TcpPortal.Opener());
                 case IserProvider.NAME -> openers.add(IserProvider.find().opener());
-                case ShmPortal.NAME -> openers.add(shm());
+                case ShmPortal.NAME -> openers.add(isChosen() ? shm() : new ShmIfPossible(shm()));
                 default -> throw new IllegalArgumentException("datamover='" + name
                     + "' is unknown; --datamover must be one or more of tcp, iser and shm, separated by commas");
             }

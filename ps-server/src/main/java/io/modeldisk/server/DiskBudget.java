@@ -1,0 +1,38 @@
+package io.modeldisk.server;
+
+import io.modeldisk.protocol.dialect.ModelFacts;
+import io.modeldisk.protocol.scsi.LogicalBlock;
+
+/**
+ * The space that a model needs in the directory of its state, which all of its shards share.
+ *
+ * @param checkpointBytes the size of a checkpoint of the whole model
+ * @param checkpoints the number of checkpoints: those that stay, and the one that is being written; 0 without checkpoints
+ * @param journalBytes the maximum size of the journal of one shard; 0 without a journal
+ * @param journals the number of journals, one for each shard
+ */
+public record DiskBudget(long checkpointBytes, int checkpoints, long journalBytes, int journals) {
+    // The header and the index of a block in a checkpoint, and the files of a shard that do not depend on the size of the model.
+    private static final long CHECKPOINT_BLOCK_BYTES = 12;
+    private static final long CHECKPOINT_SHARD_BYTES = 8192;
+
+    /** Returns the space that a model needs. {@link ServerContext#conclude} must have been called. */
+    public static DiskBudget of(ServerContext context) {
+        ModelFacts facts = context.facts();
+        if (context.checkpoints == null) {
+            return new DiskBudget(0, 0, 0, 0);
+        }
+        long model = facts.sizeBytes();
+        long state = Math.ceilDiv(model, LogicalBlock.BYTES) * context.aggregator.stateBytesPerLogicalBlock();
+        return new DiskBudget(
+            model + state + facts.blocks() * CHECKPOINT_BLOCK_BYTES + facts.shards() * CHECKPOINT_SHARD_BYTES,
+            context.checkpoints.keep() + 1,
+            context.journal == null ? 0 : context.journal.maxBytes(facts.bytesOfShard()),
+            context.journal == null ? 0 : facts.shards());
+    }
+
+    /** The space for all checkpoints and journals. */
+    public long bytes() {
+        return checkpoints * checkpointBytes + journals * journalBytes;
+    }
+}
