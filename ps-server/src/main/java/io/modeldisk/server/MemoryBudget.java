@@ -80,6 +80,11 @@ public record MemoryBudget(List<Part> parts, long heapBaseBytes, long heapPerLea
         return heapBaseBytes + learners * heapPerLearnerBytes;
     }
 
+    /** Returns the memory with the Java heap for a number of learners. */
+    public long bytes(int learners) {
+        return nativeBytes() + heapBytes(learners);
+    }
+
     /** The maximum number of learners that fit in a Java heap of {@code maxHeapBytes}. */
     int learnersIn(long maxHeapBytes) {
         return Math.clamp((maxHeapBytes - heapBaseBytes) / heapPerLearnerBytes, 0, Integer.MAX_VALUE);

@@ -73,7 +73,7 @@ public final class ShardModel extends Shard implements AutoCloseable {
             useReplication(new ReplicatedShard(this, context.backups, restored.id(), context.lowestEpoch, clock,
                 context.lost));
         }
-        this.status = new ShardStatus(this, budget.nativeBytes(), budget.heapBytes(facts.learners()), clock);
+        this.status = new ShardStatus(this, budget.bytes(facts.learners()), clock);
         this.target = new ModelTarget(this, context.nonFinite, context.portGroups);
     }
 

@@ -62,7 +62,7 @@ final class ServeDryRun {
         budget.parts().stream().filter(part -> part.bytes() > 0)
             .forEach(part -> bytes(part.purpose(), part.bytes(), ""));
         bytes("Java heap", heapBytes, ", limited to " + ByteSize.format(maxHeapBytes));
-        bytes("total", budget.nativeBytes() + heapBytes, "; " + limit.describe());
+        bytes("total", budget.bytes(facts.learners()), "; " + limit.describe());
         try {
             budget.check(facts.learners(), maxHeapBytes, limit);
         } catch (IllegalArgumentException e) {

@@ -20,13 +20,12 @@ import io.modeldisk.striping.StatusReader;
 import io.modeldisk.striping.StripedModelContext;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -41,7 +40,7 @@ import java.util.stream.Stream;
 public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
     private static final int RAW_LUN = 1;
     private static final int CDB_BYTES = 16;
-    private static final long TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
+    private static final Duration TIMEOUT = Duration.ofSeconds(10);
     /** The most attempts of a command. Each unit attention of the session ends one attempt. */
     private static final int MAX_ATTEMPTS = 8;
     /** The sense data of commands that the user may not send to this shard, or that this shard does not have. */
@@ -97,7 +96,7 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
         String initiator = StripedModelContext.initiatorName(learner);
         SessionContext context = new SessionContext().portal(shard).shard(answer.shard())
             .targetName(ModelFacts.TARGET_PREFIX + model.model()).initiator(initiator, Isid.random())
-            .secrets(secrets);
+            .secrets(secrets).commandTimeout(TIMEOUT);
         try (DataMemory memory = DataMemory.allocate(TensorsCommand.DATA_BYTES)) {
             IscsiSession.login(context.copy().discovery()).close();
             try (IscsiSession session = IscsiSession.login(context)) {
@@ -124,7 +123,7 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
     private static boolean isAllowed(IscsiSession session, DataMemory memory, Trial trial) throws IOException {
         End end = null;
         for (int i = 0; i < MAX_ATTEMPTS && (end == null || end.again()); i++) {
-            IoRequest request = session.acquire(TIMEOUT_NS);
+            IoRequest request = session.acquire(TIMEOUT.toNanos());
             if (request == null) {
                 throw new IOException(session.shard() + ": the shard accepts no command");
             }
@@ -132,11 +131,12 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
             session.submit(trial.fill(request, memory).onCompletion(done -> ended.complete(new End(done.isGood(),
                 done.isToBeRetried(), done.sense(), done.exception(session.shard(), null)))));
             try {
-                end = ended.get(TIMEOUT_NS, TimeUnit.NANOSECONDS);
+                // The session fails a command that is not answered within its command timeout.
+                end = ended.get();
             } catch (InterruptedException e) {
                 throw Interruption.whileIt("waited for " + session.shard());
-            } catch (ExecutionException | TimeoutException e) {
-                throw new IOException(session.shard() + ": the shard does not respond to a command", e);
+            } catch (ExecutionException e) {
+                throw new IllegalStateException(e.getCause());
             }
         }
         if (end.good() || REFUSALS.contains(end.sense())) {

@@ -39,21 +39,18 @@ public final class ShardStatus {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     private final Shard shard;
-    private final long nativeBytes;
-    private final long heapBytes;
+    private final long memoryBytes;
     private final NanoClock clock;
     private final long startNs;
 
     /**
      * Creates the status of a shard, whose uptime begins now.
      *
-     * @param nativeBytes the memory outside of the Java heap that the shard needs
-     * @param heapBytes the memory in the Java heap that the shard needs
+     * @param memoryBytes the memory that the shard needs, with its Java heap
      */
-    public ShardStatus(Shard shard, long nativeBytes, long heapBytes, NanoClock clock) {
+    public ShardStatus(Shard shard, long memoryBytes, NanoClock clock) {
         this.shard = shard;
-        this.nativeBytes = nativeBytes;
-        this.heapBytes = heapBytes;
+        this.memoryBytes = memoryBytes;
         this.clock = clock;
         this.startNs = clock.nanoTime();
     }
@@ -143,8 +140,7 @@ public final class ShardStatus {
         put(status, Metric.PULLED_BYTES, shard.traffic().pulledBytes.sum());
         put(status, Metric.NON_FINITE_PUSHES, shard.traffic().nonFinitePushes.sum());
         put(status, Metric.STATE_BYTES, shard.store().stateBytes());
-        put(status, Metric.NATIVE_BYTES, nativeBytes);
-        put(status, Metric.HEAP_BYTES, heapBytes);
+        put(status, Metric.MEMORY_BYTES, memoryBytes);
         put(status, Metric.READERS_USED_BYTES, shard.keeper().usedBytes());
         put(status, Metric.READERS_LIMIT_BYTES, shard.keeper().limitBytes());
         if (shard.store().device() != null) {

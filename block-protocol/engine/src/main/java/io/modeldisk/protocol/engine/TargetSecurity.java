@@ -36,7 +36,10 @@ final class TargetSecurity {
     private void choose(String methods, TextParameters answers) throws LoginException {
         String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
         LoginException.require(List.of(methods.split(",", -1)).contains(required), LoginStatus.AUTHENTICATION_FAILURE,
-            "AuthMethod=" + methods + " must include " + required);
+            policy.secrets() != null
+                ? "AuthMethod=" + methods + " must include " + required
+                : "this shard has no secrets, so it cannot authenticate itself; start it with --secrets, or remove the line"
+                    + " 'peer' from the secrets file of the initiator");
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
             chap = new TargetChap(policy.secrets(), random);

@@ -125,7 +125,7 @@ class TargetAccessTest {
             assertThat(session.isOpen()).isTrue();
         }
         assertThatThrownBy(() -> login("self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"))
-            .hasMessageContaining("authentication failed");
+            .hasMessageContaining("this shard has no secrets, so it cannot authenticate itself");
     }
 
     @Test

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,6 +88,7 @@ public final class ChapSecrets {
 
     private final String selfName;
     private final ChapSecret self;
+    /** The peers by their names, in the order of the lines. */
     private final Map<String, Peer> peers;
     /**
      * The peer that stands for every unknown user, so the login of an unknown user fails in the same way as a login with a wrong
@@ -157,7 +159,7 @@ public final class ChapSecrets {
         // With equal secrets an attacker could send a challenge back to its sender and get the response (RFC 7143 section 9.2.1).
         Arguments.require(peers.values().stream().noneMatch(peer -> peer.secret().equals(self)),
             source + ": 'self' has the same secret as a peer; choose a different secret for each direction");
-        return new ChapSecrets(selfName, self, Map.copyOf(peers), single.get(ZOOKEEPER),
+        return new ChapSecrets(selfName, self, Collections.unmodifiableMap(peers), single.get(ZOOKEEPER),
             ofShard(single.get(REPLICA), selfName, self), ofShard(single.get(STATUS), selfName, self));
     }
 
