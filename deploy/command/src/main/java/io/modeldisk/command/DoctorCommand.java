@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
-        "0:This machine meets all requirements of mounts over the datamovers in --datamover, and the logins of --secrets succeed.",
+        "0:This machine meets all requirements of mounts over the datamovers in --datamover; logins of --secrets succeed.",
         "1:A requirement is not met, a shard of the model cannot be reached, or a login fails.",
         ExitStatus.WRONG},
     description = {

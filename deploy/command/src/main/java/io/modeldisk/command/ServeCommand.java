@@ -269,8 +269,9 @@ final class ServeCommand implements Callable<Integer> {
         run.printNeeds();
         ServeDryRun.line("%naddresses and paths");
         InetSocketAddress address = portal(listen);
-        run.printAddress(String.join(", ", datamovers.names()), address);
-        if (datamovers.names().contains(ShmPortal.NAME)) {
+        List<String> offered = datamovers.names(address);
+        run.printAddress(String.join(", ", offered), address);
+        if (offered.contains(ShmPortal.NAME)) {
             run.printPlace("shared memory", address.getPort() == 0
                 ? datamovers.socketDirectory()
                 : SocketPath.of(datamovers.socketDirectory(), ModelFacts.TARGET_PREFIX + model, address.getPort()));

@@ -2,6 +2,7 @@ package io.modeldisk.command;
 
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.units.ByteSize;
 import io.modeldisk.protocol.dialect.ModelFacts;
 import io.modeldisk.protocol.login.TargetAddress;
@@ -65,7 +66,7 @@ final class ServeDryRun {
         bytes("total", budget.bytes(facts.learners()), "; " + limit.describe());
         try {
             budget.check(facts.learners(), maxHeapBytes, limit);
-        } catch (IllegalArgumentException e) {
+        } catch (IllegalArgumentException | IOException e) {
             misfits.add(e.getMessage());
         }
     }

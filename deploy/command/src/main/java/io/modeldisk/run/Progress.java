@@ -3,6 +3,7 @@ package io.modeldisk.run;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.platform.text.PlainText;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.platform.time.PeriodicThread;
@@ -53,17 +54,13 @@ final class Progress implements AutoCloseable {
         Sample before = last;
         last = sample();
         shows++;
-        String text = counted(last.steps()) + ", " + rate(before, last) + " a second"
+        String text = Plural.counted(last.steps(), "step") + ", " + rate(before, last) + " a second"
             + (last.wherefore().isEmpty() ? "" : "; " + last.wherefore());
         if (console.isTerminal()) {
             console.progress("run: " + text);
         } else if (shows % PERIODS_OF_A_LINE == 0) {
             console.say(text);
         }
-    }
-
-    private static String counted(long steps) {
-        return steps + (steps == 1 ? " step" : " steps");
     }
 
     private Sample sample() {
@@ -73,7 +70,7 @@ final class Progress implements AutoCloseable {
             try {
                 JsonNode status = JSON.readTree(Files.readString(mount.resolve("status.json"))).path("mount");
                 steps = Math.max(steps, status.path("iterations").asLong());
-                reasons.add(status.path("slow").asText());
+                reasons.add(status.path("bottleneck").asText());
             } catch (IOException e) {
                 // The mount of a learner that has ended might be gone.
                 reasons.add("");
@@ -93,7 +90,7 @@ final class Progress implements AutoCloseable {
     String summary() {
         close();
         last = sample();
-        return PlainText.format("%s in %.1f s, %s a second%s", counted(last.steps()),
+        return PlainText.format("%s in %.1f s, %s a second%s", Plural.counted(last.steps(), "step"),
             (last.timeNs() - first.timeNs()) / SECOND_NS, rate(first, last),
             last.wherefore().isEmpty() ? "" : "\nrun: " + last.wherefore());
     }

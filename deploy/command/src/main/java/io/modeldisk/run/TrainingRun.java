@@ -2,6 +2,7 @@ package io.modeldisk.run;
 
 import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.linux.MemoryLimit;
+import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -135,8 +136,9 @@ public final class TrainingRun {
                 startLearners();
             }
             awaitEnd();
-            console.say(counted(plan.learners(), "learner") + ", " + counted(plan.shards(), "shard") + ": "
-                + progress.summary());
+            console
+                .say(Plural.counted(plan.learners(), "learner") + ", " + Plural.counted(plan.shards(), "shard") + ": "
+                    + progress.summary());
         }
         return plan.elastic() && learners.stream().anyMatch(each -> each.exitStatus() == 0) ? 0 : failure;
     }
@@ -340,9 +342,5 @@ public final class TrainingRun {
         return "the shards and mounts stay; to end them: " + unmounts.collect(Collectors.joining())
             + "kill " + shards.stream().map(each -> Long.toString(each.processId())).collect(Collectors.joining(" "))
             + "; rm -r " + directory.path();
-    }
-
-    private static String counted(int count, String noun) {
-        return count + " " + noun + (count == 1 ? "" : "s");
     }
 }

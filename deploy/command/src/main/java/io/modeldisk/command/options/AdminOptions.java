@@ -54,6 +54,7 @@ public final class AdminOptions {
         if (listen.isUnresolved()) {
             throw new UnknownHostException("--admin: the host " + listen.getHostString() + " is unknown");
         }
-        return new AdminSettings(listen, token == null ? null : AdminToken.read(token), tls == null ? null : AdminTls.read(tls));
+        return new AdminSettings(listen, token == null ? null : AdminToken.read(token),
+            tls == null ? null : AdminTls.read(tls));
     }
 }

@@ -38,7 +38,9 @@ public final class ServeDatamovers {
             return datamovers.stream().distinct().toList();
         }
         InetAddress host = listen.getAddress();
-        return host != null && host.isLoopbackAddress() ? List.of(TcpPortal.NAME, ShmPortal.NAME) : List.of(TcpPortal.NAME);
+        return host != null && host.isLoopbackAddress()
+            ? List.of(TcpPortal.NAME, ShmPortal.NAME)
+            : List.of(TcpPortal.NAME);
     }
 
     private boolean isChosen() {
