@@ -96,7 +96,7 @@ class ContextTest {
         assertRefused(c -> c.shard(4).shards(5).blockSizeBytes(256 << 10),
             "shard=4 would get no block: a model of 1048576 bytes has 4 blocks of 256 KiB; use shards=4 at most");
         assertRefused(c -> c.sizeBytes(4096).shard(1).shards(2),
-            "shard=1 would get no block: a model of 4096 bytes has 1 blocks of 4 KiB; use shards=1 at most");
+            "shard=1 would get no block: a model of 4096 bytes has 1 block of 4 KiB; use shards=1 at most");
     }
 
     @Test
