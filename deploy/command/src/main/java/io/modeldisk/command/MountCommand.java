@@ -318,7 +318,7 @@ final class MountCommand implements Callable<Integer> {
             .sizes(sizes::of);
     }
 
-    private Duration reconnectTimeout() {
+    Duration reconnectTimeout() {
         if (reconnectTimeout != null) {
             return reconnectTimeout;
         }

@@ -8,6 +8,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -33,6 +34,17 @@ final class OptionsTest {
         CommandLine line = Main.commandLine();
 
         assertThatCode(() -> line.parseArgs(command.split(" "))).doesNotThrowAnyException();
+    }
+
+    /** The units of the package have --restartable, so the requests of learners wait while an upgrade restarts the shards. */
+    @ParameterizedTest
+    @CsvSource({"'', PT10S", "--restartable, PT10M", "--restartable --reconnect 30s, PT30S", "--reconnect 1min, PT1M"})
+    void restartableMountReconnectsForLongerThanAnUpgrade(String options, Duration expected) throws IOException {
+        CommandLine line = Main.commandLine();
+        line.parseArgs(("mount modeldisk://h:1/m d --foreground " + options).strip().split(" "));
+
+        MountCommand mount = line.getSubcommands().get("mount").getCommand();
+        assertThat(mount.reconnectTimeout()).isEqualTo(expected);
     }
 
     @Test

@@ -89,7 +89,7 @@ final class AdminIT {
         admin.awaitHealth(503, "127.0.0.1:" + port);
         JsonNode without = new ObjectMapper().readTree(admin.get("/status").body());
         String metrics = admin.get("/metrics").body();
-        sandbox.start("serve", modeldisk("serve", "--model", "m", "--size", "1MiB", "--listen", "127.0.0.1:" + port));
+        Command.serveAt(sandbox, port, "--model", "m", "--size", "1MiB");
         admin.awaitHealth(200, "ok");
 
         assertThat(status.path("mount").path("shardsReachable").asBoolean()).isTrue();

@@ -7,7 +7,6 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -28,8 +27,6 @@ import org.opentest4j.TestAbortedException;
  */
 final class Sandbox implements BeforeEachCallback, AfterEachCallback {
     private static final Path COMMAND = Path.of(System.getProperty("project.root"), "deploy", "modeldisk");
-    /** The directory of the sockets for shared memory, so that a killed shard leaves none in /run. */
-    private static final String SOCKETS = "sockets";
     /** An environment variable that marks the processes of a sandbox and their children. */
     private static final String MARK = "SYSTEM_TEST_SANDBOX";
 
@@ -44,8 +41,6 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         base = Files.createTempDirectory("modeldisk-system").toRealPath();
         mark = MARK + "=" + UUID.randomUUID();
         Files.createFile(base.resolve("no.properties"));
-        Files.createDirectory(base.resolve(SOCKETS), PosixFilePermissions.asFileAttribute(
-            PosixFilePermissions.fromString("rwx------")));
         if (Boolean.getBoolean("system.device")) {
             useDevice();
         }
@@ -169,8 +164,6 @@ final class Sandbox implements BeforeEachCallback, AfterEachCallback {
         ProcessBuilder builder = new ProcessBuilder(words(command)).directory(base.toFile()).redirectErrorStream(true);
         builder.environment().keySet().removeIf(name -> name.startsWith("MODELDISK_"));
         builder.environment().put("MODELDISK_CONFIG", path("no.properties").toString());
-        builder.environment().put("MODELDISK_SERVE_SHM_DIRECTORY", path(SOCKETS).toString());
-        builder.environment().put("MODELDISK_MOUNT_SHM_DIRECTORY", path(SOCKETS).toString());
         builder.environment().put("XDG_CONFIG_HOME", path("config").toString());
         builder.environment().putAll(forAll);
         builder.environment().putAll(environment);
