@@ -12,9 +12,9 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
  * @param journals the number of journals, one for each shard
  */
 public record DiskBudget(long checkpointBytes, int checkpoints, long journalBytes, int journals) {
-    // The header and the index of a block in a checkpoint, and the files of a shard that do not depend on the size of the model.
+    // What a checkpoint has for each block beside its weights and state, and for each shard beside its blocks, at most.
     private static final long CHECKPOINT_BLOCK_BYTES = 12;
-    private static final long CHECKPOINT_SHARD_BYTES = 8192;
+    private static final long CHECKPOINT_SHARD_BYTES = 16384;
 
     /** Returns the space that a model needs. {@link ServerContext#conclude} must have been called. */
     public static DiskBudget of(ServerContext context) {
