@@ -1,6 +1,8 @@
 package io.modeldisk.run;
 
 import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.FutureWait;
+import io.modeldisk.platform.time.NanoClock;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,8 +10,8 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 
 /** A learner of a run: its process, and the threads that copy its output to the terminal with its rank in front. */
 final class Learner {
@@ -20,16 +22,27 @@ final class Learner {
     private final int rank;
     private final Process process;
     private final RunConsole console;
-    private final List<Thread> copies;
+    private final CompletableFuture<?>[] copies;
     private boolean noticed;
 
     private Learner(int rank, Process process, RunConsole console) {
         this.rank = rank;
         this.process = process;
         this.console = console;
-        this.copies = List.of(
-            ThreadName.OUTPUT.builder(rank).start(() -> copy(process.getInputStream(), console.output())),
-            ThreadName.OUTPUT.builder(rank).start(() -> copy(process.getErrorStream(), console.errors())));
+        this.copies = new CompletableFuture<?>[]{copying(process.getInputStream(), console.output()),
+            copying(process.getErrorStream(), console.errors())};
+    }
+
+    private CompletableFuture<?> copying(InputStream input, PrintStream stream) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
+        ThreadName.OUTPUT.builder(rank).start(() -> {
+            try {
+                copy(input, stream);
+            } finally {
+                done.complete(null);
+            }
+        });
+        return done;
     }
 
     static Learner start(RunPlan plan, int rank, RunDirectory run, RunConsole console) throws IOException {
@@ -69,10 +82,8 @@ final class Learner {
             return false;
         }
         noticed = true;
-        for (Thread copy : copies) {
-            // A process that the learner has started can keep the pipe open.
-            copy.join(OUTPUT_TIMEOUT);
-        }
+        // A process that the learner has started can keep a pipe open.
+        FutureWait.isDoneWithin(CompletableFuture.allOf(copies), OUTPUT_TIMEOUT, NanoClock.SYSTEM);
         return true;
     }
 
