@@ -155,7 +155,7 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
             : rights.stream().map(each -> each.allowed).collect(Collectors.joining("; "));
         // Only a backup accepts records, and only from the primary of its shard, so nobody else misses this right.
         return allowed + Stream.of(Trial.LEARN, Trial.RAW).filter(each -> !rights.contains(each))
-            .map(each -> "; to " + each.allowed + " needs may=" + each.right)
+            .map(each -> "; it needs may=" + each.right + " to " + each.allowed)
             .collect(Collectors.joining());
     }
 

@@ -70,8 +70,8 @@ final class RightsIT {
     @Test
     void doctorSaysForEachShardWhatASecretAllows() throws Exception {
         Shards shards = serve("m", 2);
-        String seven = "user 'seven' as initiator " + LEARNER + "seven may train and read the weights; to overwrite the"
-            + " weights, request checkpoints and handovers needs may=raw";
+        String seven = "user 'seven' as initiator " + LEARNER + "seven may train and read the weights; it needs may=raw"
+            + " to overwrite the weights, request checkpoints and handovers";
         assertThat(run("seven", shards, "doctor", "--learner", "seven").output())
             .contains("user 'seven' may read the status").doesNotContain("missing  login");
         for (int port : shards.ports()) {
@@ -80,8 +80,8 @@ final class RightsIT {
         }
         assertThat(run("tools", shards, "doctor").output()).contains(
             "may train and read the weights; overwrite the weights, request checkpoints and handovers\n");
-        assertThat(run("watcher", shards, "doctor").output()).contains("may read the status; to train and read the"
-            + " weights needs may=learn; to overwrite the weights, request checkpoints and handovers needs may=raw");
+        assertThat(run("watcher", shards, "doctor").output()).contains("may read the status; it needs may=learn to"
+            + " train and read the weights; it needs may=raw to overwrite the weights, request checkpoints and handovers");
         run("seven", shards, "doctor").failed(1, "ok       login", "missing  login",
             "admits only " + LEARNER + "seven");
         run("primary", shards, "doctor").failed(1, "admits only iqn.2026-11.io.modeldisk.shard:*");

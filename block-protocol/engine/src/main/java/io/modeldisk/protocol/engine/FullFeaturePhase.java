@@ -263,7 +263,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         if (response == TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED) {
             Nexus nexus = connection.nexus();
             runner.denied("user '" + nexus.user() + "' as initiator " + nexus.initiatorName()
-                + " has not the rights for task management function " + received.function());
+                + " lacks the rights for task management function " + received.function());
         }
         if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
             && setup.window().plug(received.refCmdSn(), received.cmdSn())) {
