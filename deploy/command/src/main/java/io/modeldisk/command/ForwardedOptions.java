@@ -29,7 +29,7 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
         Map.entry("--listen", "the shards of run listen on free ports of 127.0.0.1"),
         Map.entry("--peers", "run knows the addresses of all shards"),
         Map.entry("--insecure", "the shards of run listen only on 127.0.0.1"),
-        Map.entry("--learner", "run names the learners learner-0, learner-1 and so on; --learners sets their number"),
+        Map.entry("--learner", "run names the learners rank-0, rank-1 and so on; --learners sets their number"),
         Map.entry("--read-only", "each mount of run belongs to a learner"),
         Map.entry("--shared", "each mount of run belongs to one learner"),
         Map.entry("--foreground", "run watches its mounts itself"),

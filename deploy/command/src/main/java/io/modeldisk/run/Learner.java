@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
@@ -60,6 +61,11 @@ final class Learner {
         // Otherwise Python keeps lines back, because its output is a pipe.
         environment.putIfAbsent("PYTHONUNBUFFERED", "1");
         environment.remove("NOTIFY_SOCKET");
+        // In a source tree, the Python package is beside the command.
+        Path python = Path.of(plan.program()).toRealPath().resolveSibling("python");
+        if (Files.isDirectory(python)) {
+            environment.merge("PYTHONPATH", python.toString(), (before, added) -> before + ":" + added);
+        }
         return new Learner(rank, builder.start(), console);
     }
 

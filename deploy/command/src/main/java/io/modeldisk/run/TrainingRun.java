@@ -214,7 +214,7 @@ public final class TrainingRun {
             Files.createDirectories(directory.mount(rank));
             mounts.add(Service.start(directory, "mount-" + rank, "mounts", Stream.concat(
                 Stream.of(plan.program(), "mount", "modeldisk://" + portals + "/" + plan.model(),
-                    directory.mount(rank).toString(), "--foreground", "--learner=learner-" + rank),
+                    directory.mount(rank).toString(), "--foreground", "--learner=rank-" + rank),
                 plan.mount().stream()).toList()));
         }
         awaitReady(mounts);
