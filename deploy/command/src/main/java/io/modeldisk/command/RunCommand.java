@@ -24,6 +24,11 @@ import picocli.CommandLine.Spec;
 
 /** The command {@code modeldisk run}, which trains with several learners on this host. */
 @Command(name = "run", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
+    exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
+        "0:All learners have succeeded, or with --elastic at least one.",
+        "1:The run could not start, or a shard or a mount has failed. A learner that fails determines the status.",
+        ExitStatus.WRONG,
+        ExitStatus.STOPPED},
     customSynopsis = "modeldisk run --learners N [OPTIONS of run, serve and mount] -- COMMAND...",
     description = {
         "Trains on this host: starts shards, a mount for each learner, and N processes of COMMAND; shows their output with the "

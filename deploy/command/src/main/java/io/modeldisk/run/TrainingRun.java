@@ -36,6 +36,8 @@ public final class TrainingRun {
 
     /** The exit status of a process that signal N has ended is this number plus N. */
     private static final int KILLED = 128;
+    /** The exit status of a shard or mount whose settings are wrong. The run has the same settings. */
+    private static final int WRONG_SETTINGS = 2;
 
     private final RunPlan plan;
     private final RunDirectory directory;
@@ -287,7 +289,7 @@ public final class TrainingRun {
     }
 
     private static RunFailedException ended(Service service) throws IOException {
-        return new RunFailedException(service.exitStatus() == 2 ? 2 : 1, service.name() + " "
+        return new RunFailedException(service.exitStatus() == WRONG_SETTINGS ? WRONG_SETTINGS : 1, service.name() + " "
             + end(service.exitStatus()) + (service.endOfLog().isEmpty() ? "" : ":" + service.endOfLog()));
     }
 

@@ -56,6 +56,13 @@ final class ExitStatusIT {
         2 | serve --model m --size 1MiB --tuning OPEN
         2 | serve --model m --size 1MiB --admin-token OPEN
         2 | serve --nonsense
+        2 | run --learners 2
+        2 | run --learners 2 train.py
+        2 | run --learners 0 -- true
+        2 | run --learners 2 -- missing-program
+        2 | run --learners 2 --listen 127.0.0.1:0 -- true
+        2 | run --learners 2 --aggregator magic -- true
+        2 | run --learners 2 --lease soon -- true
         2 | MODELDISK_CONFIG=UNKNOWN serve --model m --size 1MiB
         2 | MODELDISK_CONFIG=missing.properties serve --model m --size 1MiB
         2 | MODELDISK_SERVE_NONSENSE=1 serve --model m --size 1MiB
@@ -119,7 +126,8 @@ final class ExitStatusIT {
         """.lines().toList();
 
     /** The rows whose cases are the other tests of this class. */
-    private static final Set<String> OTHER_CASES = Set.of("serve 143", "mount 0", "mount 143", "unmount 0",
+    private static final Set<String> OTHER_CASES = Set.of("run 0", "run 1", "run 143", "serve 143", "mount 0",
+        "mount 143", "unmount 0",
         "coordinator 143",
         "handover 0", "doctor 0", "bench baseline 143");
 
