@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** Tests the commands of "Backup and restore" in docs/operations.md, with the addresses and directories of the test. */
+/** Tests the commands of "Copy and restore" in docs/operations.md, with the addresses and directories of the test. */
 @Timeout(300)
 final class RestoreIT {
     private static final Path PAGE = Path.of(System.getProperty("project.root"), "docs", "operations.md");
@@ -32,7 +32,7 @@ final class RestoreIT {
 
     private List<String> commands() throws Exception {
         String page = Files.readString(PAGE);
-        String section = page.substring(page.indexOf("## Backup and restore"), page.indexOf("## Upgrade"));
+        String section = page.substring(page.indexOf("## Copy and restore"), page.indexOf("## Upgrade"));
         List<String> commands = new ArrayList<>();
         Matcher blocks = Pattern.compile("(?ms)^```sh\\n(.*?)^```").matcher(section);
         while (blocks.find()) {
@@ -43,7 +43,7 @@ final class RestoreIT {
 
     /** Returns a documented command with its ports and directories replaced by those of the test. */
     private String own(String command) {
-        String changed = command.replace("/backup", sandbox.path("backup").toString())
+        String changed = command.replace("/copies", sandbox.path("copies").toString())
             .replace("/srv", sandbox.path("srv").toString());
         for (int i = 0; i < ports.size(); i++) {
             changed = changed.replace("127.0.0.1:" + DOCUMENTED_PORTS.get(i), "127.0.0.1:" + ports.get(i));
