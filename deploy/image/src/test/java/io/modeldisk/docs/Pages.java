@@ -31,13 +31,14 @@ final class Pages {
         return pages;
     }
 
-    /** Returns the command lines in a page's shell blocks, without comments and here-documents. */
+    /** Returns the command lines in a page's shell blocks, without comments, here-documents and a final ampersand. */
     static List<String> commands(Path page) throws IOException {
         List<String> commands = new ArrayList<>();
         Matcher blocks = SHELL_BLOCK.matcher(Files.readString(page));
         while (blocks.find()) {
             String block = HERE_DOCUMENT.matcher(blocks.group(1)).replaceAll("").replace("\\\n", " ");
-            block.lines().map(line -> line.replaceFirst("(^|\\s)#.*$", "").strip()).filter(line -> !line.isEmpty())
+            block.lines().map(line -> line.replaceFirst("(^|\\s)#.*$", "").replaceFirst("\\s&\\s*$", "").strip())
+                .filter(line -> !line.isEmpty())
                 .forEach(commands::add);
         }
         return commands;
