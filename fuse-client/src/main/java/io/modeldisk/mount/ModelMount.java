@@ -126,16 +126,19 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * Returns whether a directory has a mount whose process has ended, for example because it was killed. All accesses to such a
-     * mount fail with ENOTCONN.
+     * Throws an {@link IOException} if a directory has a mount whose process has ended, for example because it was killed. All
+     * accesses to such a mount fail with ENOTCONN.
      */
-    public static boolean hasEnded(Path directory) throws IOException {
+    public static void ensureAlive(Path directory) throws IOException {
         Path parent = directory.toAbsolutePath().getParent();
         if (parent == null || !Files.isDirectory(parent)) {
-            return false;
+            return;
         }
         MountPoint mountPoint = MountPoint.of(directory);
-        return mountPoint.isModeldisk() && mountPoint.isDead();
+        if (mountPoint.isModeldisk() && mountPoint.isDead()) {
+            throw new IOException("the process that served the mount on " + directory
+                + " has ended; to remove the mount: modeldisk unmount " + directory);
+        }
     }
 
     /**

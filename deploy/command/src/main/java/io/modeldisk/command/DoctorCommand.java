@@ -78,6 +78,10 @@ final class DoctorCommand implements Callable<Integer> {
             throw new ParameterException(spec.commandLine(),
                 "--secrets needs the address of a model, to whose shards the doctor logs in");
         }
+        if (read == null && learner != null) {
+            throw new ParameterException(spec.commandLine(),
+                "--learner is the name for the logins of --secrets; give --secrets");
+        }
         return read == null
             ? null
             : new LoginTrial(read, learner == null ? LearnerLabel.ofThisHost() : learner,

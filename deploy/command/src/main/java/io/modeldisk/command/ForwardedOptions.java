@@ -1,9 +1,11 @@
 package io.modeldisk.command;
 
+import io.modeldisk.command.settings.Settings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Map.Entry;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import picocli.CommandLine;
@@ -22,6 +24,9 @@ import picocli.CommandLine.ParameterException;
 record ForwardedOptions(List<String> serve, List<String> first, List<String> mount) {
     private static final String DATAMOVER = "--datamover";
     private static final String BACKUPS = "run starts each shard once, on this host; start the processes with serve and mount";
+
+    /** The options that run gives to its shards and mounts, so that settings of them have no effect. */
+    private static final Set<String> SET_BY_RUN = Set.of("--shard", "--listen", "--learner", "--foreground");
 
     /** The options that run sets or does not allow, with the reason. */
     private static final Map<String, String> REFUSED = new TreeMap<>(Map.ofEntries(
@@ -90,9 +95,11 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
 
     private void add(String name, String word, boolean ofServe, boolean ofMount) {
         if (name.equals(DATAMOVER)) {
-            // The shards offer more than the mounts choose.
             mount.add(word);
-            serve.add(word.endsWith("=iser") ? DATAMOVER + "=tcp,shm,iser" : DATAMOVER + "=tcp,shm");
+            // Shards offer tcp and shm without this option.
+            if (word.endsWith("=iser")) {
+                serve.add(DATAMOVER + "=tcp,iser");
+            }
             return;
         }
         if (name.startsWith("--admin")) {
@@ -108,21 +115,40 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
         }
     }
 
-    /** Returns whether an option of the shards is given. */
-    boolean hasServe(String name) {
-        return serve.stream().anyMatch(word -> word.equals(name) || word.startsWith(name + "="));
-    }
-
-    /** Returns the value of an option of the shards, or another value if it is not given. */
-    String serveValue(String name, String otherwise) {
+    /**
+     * Returns the value of an option of the shards on the command line, or else in the settings, or else by default; null if
+     * there is none.
+     */
+    String serveValue(CommandLine run, String name) {
         return serve.stream().filter(word -> word.startsWith(name + "=")).reduce((_, last) -> last)
-            .map(word -> word.substring(name.length() + 1)).orElse(otherwise);
+            .map(word -> word.substring(name.length() + 1))
+            .orElseGet(() -> setting(run, sibling(run, "serve").getCommandSpec().findOption(name)));
     }
 
-    /** Lets serve and mount check the values, so that a wrong value is refused before anything starts. */
+    /**
+     * Lets serve and mount check the values, so that a wrong value is refused before anything starts. Refuses settings of the
+     * options that run refuses, because the shards and mounts would use them.
+     */
     void check(CommandLine run, List<String> ofServe, List<String> ofMount) {
         for (Entry<String, List<String>> each : Map.of("serve", ofServe, "mount", ofMount).entrySet()) {
-            sibling(run, each.getKey()).parseArgs(each.getValue().toArray(String[]::new));
+            CommandLine command = sibling(run, each.getKey());
+            command.parseArgs(each.getValue().toArray(String[]::new));
+            for (String name : REFUSED.keySet()) {
+                OptionSpec option = command.getCommandSpec().findOption(name);
+                if (option != null && !SET_BY_RUN.contains(name)
+                    && !Objects.equals(setting(run, option), Settings.defaultText(option))) {
+                    throw new ParameterException(run, each.getKey() + "." + name.substring(2) + "="
+                        + setting(run, option) + " in the settings is not for run: " + REFUSED.get(name));
+                }
+            }
+        }
+    }
+
+    private static String setting(CommandLine run, OptionSpec option) {
+        try {
+            return run.getDefaultValueProvider().defaultValue(option);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 

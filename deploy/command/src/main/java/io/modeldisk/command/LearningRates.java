@@ -16,6 +16,22 @@ final class LearningRates {
      * have different rates. Returns null if no shard has a rate.
      */
     static String text(JsonNode shards) {
+        Map<String, List<String>> rates = rates(shards);
+        if (rates.size() < 2) {
+            return rates.isEmpty() ? null : rates.keySet().iterator().next();
+        }
+        return rates.entrySet().stream()
+            .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
+            .collect(Collectors.joining(", ", "", "; the shards differ, so set the rate again with `modeldisk lr`"));
+    }
+
+    /** Returns whether shards have different rates. */
+    static boolean differ(JsonNode shards) {
+        return rates(shards).size() > 1;
+    }
+
+    /** Returns the numbers of the shards that have a rate, for each rate. */
+    private static Map<String, List<String>> rates(JsonNode shards) {
         Map<String, List<String>> rates = new LinkedHashMap<>();
         for (JsonNode shard : shards) {
             if (shard.has("learningRate")) {
@@ -27,11 +43,6 @@ final class LearningRates {
                     .add(shard.path("shard").asText());
             }
         }
-        if (rates.size() < 2) {
-            return rates.isEmpty() ? null : rates.keySet().iterator().next();
-        }
-        return rates.entrySet().stream()
-            .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
-            .collect(Collectors.joining(", ", "", "; the shards differ, so set the rate again with `modeldisk lr`"));
+        return rates;
     }
 }

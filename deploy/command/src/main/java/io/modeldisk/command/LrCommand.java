@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.modeldisk.command.address.LearnerLabel;
 import io.modeldisk.command.address.ModelLocators;
 import io.modeldisk.command.options.LoginSecrets;
+import io.modeldisk.mount.ModelMount;
 import io.modeldisk.mount.file.Attribute;
 import io.modeldisk.mount.file.MountEntry;
 import io.modeldisk.platform.Arguments;
@@ -51,7 +52,9 @@ final class LrCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Arguments.require(rate == null || Float.isFinite(rate) && rate > 0,
             "the learning rate " + rate + " must be a finite number above 0");
-        System.out.println(Files.isDirectory(Path.of(address)) ? ofMount(Path.of(address)) : ofShards());
+        Path directory = Path.of(address);
+        ModelMount.ensureAlive(directory);
+        System.out.println(Files.isDirectory(directory) ? ofMount(directory) : ofShards());
         return 0;
     }
 
@@ -82,7 +85,11 @@ final class LrCommand implements Callable<Integer> {
                 // No learner has begun this round when the change arrives at the shards.
                 model.changeLearningRate(model.counters().openedRound() + 2, rate);
             }
-            return LearningRates.text(model.status());
+            JsonNode status = model.status();
+            if (LearningRates.differ(status)) {
+                throw new IOException(LearningRates.text(status));
+            }
+            return LearningRates.text(status);
         }
     }
 

@@ -2,7 +2,6 @@ package io.modeldisk.command;
 
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.doctor.Doctor;
-import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.linux.Processes;
 import io.modeldisk.run.RunPlan;
 import io.modeldisk.run.TrainingRun;
@@ -11,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.stream.Stream;
@@ -32,7 +32,7 @@ import picocli.CommandLine.Spec;
     customSynopsis = "modeldisk run --learners N [OPTIONS of run, serve and mount] -- COMMAND...",
     description = {
         "Trains on this host: starts shards, a mount for each learner, and N processes of COMMAND; shows their output with the "
-            + "rank in front; and removes everything when they have ended, or after Ctrl-C.",
+            + "rank in front; and removes everything when they have ended, or after Ctrl-C, which ends them with SIGTERM.",
         "In a PyTorch program, Learner(net) of rank 0 hands the model over, so no file of the model is needed. A program in "
             + "another language needs --from FILE or --size BYTES; it starts when MODELDISK_DIR is mounted.",
         "The environment of a learner has MODELDISK_DIR (the directory of its mount), RANK, LOCAL_RANK and WORLD_SIZE.",
@@ -53,7 +53,8 @@ final class RunCommand implements Callable<Integer> {
     private boolean elastic;
 
     @Option(names = "--keep", fallbackValue = "true",
-        description = "Keep the shards and mounts when the learners have ended, and print how to end them.")
+        description = "Keep the shards and mounts when the learners have ended, and print how to end them. (The number of "
+            + "checkpoints that serve --keep sets is here MODELDISK_SERVE_KEEP.)")
     private boolean keep;
 
     @Option(names = "--state", paramLabel = "DIR",
@@ -86,20 +87,21 @@ final class RunCommand implements Callable<Integer> {
             "the program '" + command.getFirst() + "' does not exist or is not executable");
         RunPlan plan = plan(options, command);
         Optional<String> obstacle = Doctor.ofThisMachine().obstacleToMounts();
-        Arguments.require(obstacle.isEmpty(), obstacle.orElse(""));
+        if (obstacle.isPresent()) {
+            throw new IOException(obstacle.get());
+        }
         return TrainingRun.run(plan);
     }
 
     private RunPlan plan(ForwardedOptions options, List<String> command) {
-        boolean modelGiven = Stream.of("--from", "--size", "--tensors").anyMatch(options::hasServe);
-        String model = options.serveValue("--model", "model");
+        CommandLine line = spec.commandLine();
+        boolean modelGiven = Stream.of("--from", "--size", "--tensors")
+            .anyMatch(name -> options.serveValue(line, name) != null);
+        String model = Objects.requireNonNullElse(options.serveValue(line, "--model"), "model");
         List<String> serve = new ArrayList<>(options.serve());
         serve.removeIf(word -> word.startsWith("--model="));
-        Aggregators.parse(options.serveValue("--aggregator", ServeCommand.DEFAULT_AGGREGATOR));
-        if (!options.hasServe("--datamover")) {
-            serve.add("--datamover=tcp,shm");
-        }
-        options.check(spec.commandLine(), Stream.concat(serve.stream(), Stream.of("--model=" + model)).toList(),
+        Aggregators.parse(options.serveValue(line, "--aggregator"));
+        options.check(line, Stream.concat(serve.stream(), Stream.of("--model=" + model)).toList(),
             Stream.concat(options.mount().stream(), Stream.of("modeldisk://127.0.0.1/" + model, "/")).toList());
         return new RunPlan(System.getProperty("modeldisk.command"), learners, shards, elastic, keep,
             state == null ? null : state.toAbsolutePath(), model, modelGiven, serve, options.first(), options.mount(),

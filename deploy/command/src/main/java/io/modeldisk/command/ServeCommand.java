@@ -80,8 +80,6 @@ import picocli.CommandLine.Spec;
         "  modeldisk serve --model digits --size 64MiB --shard 1/2 \\",
         "      --listen 127.0.0.1:3261 --aggregator sgd:lr=0.1"})
 final class ServeCommand implements Callable<Integer> {
-    static final String DEFAULT_AGGREGATOR = "sgd:lr=0.1";
-
     private static final Pattern SHARD = Pattern.compile("(\\d{1,6})/(\\d{1,6})");
 
     /** The names of the available aggregators, for the help text. */
@@ -124,7 +122,7 @@ final class ServeCommand implements Callable<Integer> {
             + "Default: 256KiB, or less if the model is so small that a shard would have no block.")
     private ByteSize blockSize;
 
-    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = DEFAULT_AGGREGATOR,
+    @Option(names = "--aggregator", paramLabel = "NAME[:OPTIONS]", defaultValue = "sgd:lr=0.1",
         completionCandidates = AggregatorNames.class,
         description = "The aggregator, which applies gradients to the weights: ${COMPLETION-CANDIDATES}.")
     private String aggregator;
@@ -254,18 +252,12 @@ final class ServeCommand implements Callable<Integer> {
     }
 
     private int dryRun(Tuning sizes) throws IOException {
-        ServeDryRun run;
-        AdminSettings page;
-        try {
-            ServerContext context = context(sizes, CheckpointSettings.ANY);
-            if (state.hasBackups()) {
-                context.backups(backups(access()));
-            }
-            run = new ServeDryRun(context.conclude());
-            page = admin.settings();
-        } catch (IllegalArgumentException e) {
-            throw new ParameterException(spec.commandLine(), e.getMessage(), e);
+        ServerContext context = context(sizes, CheckpointSettings.ANY);
+        if (state.hasBackups()) {
+            context.backups(backups(access()));
         }
+        ServeDryRun run = new ServeDryRun(context.conclude());
+        AdminSettings page = admin.settings();
         run.printNeeds();
         ServeDryRun.line("%naddresses and paths");
         InetSocketAddress address = portal(listen);

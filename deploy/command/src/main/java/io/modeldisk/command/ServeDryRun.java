@@ -10,6 +10,7 @@ import io.modeldisk.server.DiskBudget;
 import io.modeldisk.server.MemoryBudget;
 import io.modeldisk.server.ServerContext;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.nio.channels.ServerSocketChannel;
 import java.nio.file.Files;
@@ -123,6 +124,9 @@ final class ServeDryRun {
         }
         try (Stream<Path> files = Files.walk(directory)) {
             return files.map(Path::toFile).filter(file -> file.isFile()).mapToLong(file -> file.length()).sum();
+        } catch (UncheckedIOException e) {
+            // A shard that is running can delete an old checkpoint meanwhile.
+            throw e.getCause();
         }
     }
 

@@ -66,10 +66,7 @@ final class StatusCommand implements Callable<Integer> {
         if (Files.isDirectory(directory)) {
             return ofMount(MountStatus.read(directory));
         }
-        if (ModelMount.hasEnded(directory)) {
-            throw new IOException("the process that served the mount on " + directory
-                + " has ended; to remove the mount: modeldisk unmount " + directory);
-        }
+        ModelMount.ensureAlive(directory);
         try (ShardLocator locator = ModelLocators.open(address);
             StatusReader reader = new StatusReader(new StripedModelContext(locator)
                 .learner(LearnerLabel.unique("status")).sessions(secrets.session()))) {

@@ -4,9 +4,13 @@ import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * The process that ends everything that a run has started. It waits until this process closes the pipe between them or is
@@ -14,28 +18,58 @@ import java.time.Duration;
  */
 final class CleanUp {
     private static final String SCRIPT = "clean-up.sh";
-    private static final Duration TIMEOUT = Duration.ofSeconds(60);
+    /** The time for everything but the shards, on a busy machine. */
+    private static final Duration MARGIN = Duration.ofMinutes(2);
+    /** The place of the start time in a line of /proc/PID/stat, after the name in parentheses. */
+    private static final int START_FIELD = 19;
 
     private final RunDirectory directory;
+    private final Duration patience;
+    private final List<String> sessions = new ArrayList<>();
     private Process process;
     private boolean ended;
 
-    private CleanUp(RunDirectory directory, Process process) {
+    /**
+     * Starts the process.
+     *
+     * @param patience how long a shard may take to stop
+     */
+    CleanUp(RunDirectory directory, Duration patience) throws IOException {
         this.directory = directory;
-        this.process = process;
+        this.patience = patience;
+        this.process = process();
     }
 
-    static CleanUp start(RunDirectory directory) throws IOException {
-        return new CleanUp(directory, process(directory));
-    }
-
-    private static Process process(RunDirectory directory) throws IOException {
+    private Process process() throws IOException {
         try (InputStream script = CleanUp.class.getResourceAsStream(SCRIPT)) {
-            ProcessBuilder builder = new ProcessBuilder(Service.inOwnSession("sh", "-c",
-                new String(script.readAllBytes(), StandardCharsets.UTF_8), SCRIPT, directory.path().toString()))
-                .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-                .redirectError(ProcessBuilder.Redirect.DISCARD);
-            return builder.start();
+            return new ProcessBuilder(Service.inOwnSession("sh", "-c",
+                new String(script.readAllBytes(), StandardCharsets.UTF_8), SCRIPT, directory.path().toString(),
+                Long.toString(patience.toSeconds())))
+                .redirectError(ProcessBuilder.Redirect.DISCARD).start();
+        }
+    }
+
+    /**
+     * Adds a process that runs in a session of its own.
+     *
+     * @param kind learners, mounts or shards
+     */
+    synchronized void add(String kind, long processId) throws IOException {
+        String stat = new String(Files.readAllBytes(Path.of("/proc", Long.toString(processId), "stat")),
+            StandardCharsets.ISO_8859_1);
+        String start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_FIELD];
+        sessions.add(kind + " " + processId + " " + start);
+        write(sessions.getLast());
+    }
+
+    private void write(String line) throws IOException {
+        OutputStream pipe = process.getOutputStream();
+        try {
+            pipe.write((line + "\n").getBytes(StandardCharsets.US_ASCII));
+            pipe.flush();
+        } catch (IOException e) {
+            // Somebody has killed the process. end() starts another one.
+            process.destroyForcibly();
         }
     }
 
@@ -43,23 +77,30 @@ final class CleanUp {
      * Ends the learners and, unless {@code keep} is set, the mounts and shards, and removes the directory. Returns when that is
      * done. Further calls do nothing.
      *
+     * @return the last lines of the logs of the shards, if they have a state
      * @throws IOException if something is left
      */
-    synchronized void end(boolean keep) throws IOException, InterruptedException {
+    synchronized String end(boolean keep) throws IOException, InterruptedException {
         if (ended) {
-            return;
+            return "";
         }
         ended = true;
         if (!process.isAlive()) {
-            process = process(directory);
+            process = process();
+            for (String session : sessions) {
+                write(session);
+            }
         }
-        process.getOutputStream().write(keep ? "keep\n".getBytes(StandardCharsets.US_ASCII) : new byte[0]);
+        if (keep) {
+            write("keep");
+        }
         process.getOutputStream().close();
-        if (!FutureWait.isDoneWithin(process.onExit(), TIMEOUT, NanoClock.SYSTEM)
+        if (!FutureWait.isDoneWithin(process.onExit(), patience.plus(MARGIN), NanoClock.SYSTEM)
             || !keep && Files.exists(directory.path())) {
             throw new IOException(
                 "the directory " + directory.path() + " of this run could not be removed; look for processes "
                     + "that still use it with `fuser -vm " + directory.path() + "`");
         }
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     }
 }

@@ -1,7 +1,6 @@
 package io.modeldisk.run;
 
 import io.modeldisk.platform.threads.ThreadName;
-import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.BufferedInputStream;
 import java.io.IOException;
@@ -10,15 +9,15 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 
 /** A learner of a run: its process, and the threads that copy its output to the terminal with its rank in front. */
 final class Learner {
     /** A longer line is written in several parts, so a program without line ends needs no more memory. */
     private static final int LONGEST_LINE_BYTES = 1 << 16;
-    private static final Duration OUTPUT_TIMEOUT = Duration.ofSeconds(1);
+    private static final long REPLACED_LINES_NS = TimeUnit.SECONDS.toNanos(1);
 
     private final int rank;
     private final Process process;
@@ -82,23 +81,43 @@ final class Learner {
         return process.exitValue();
     }
 
-    /** Returns true once, when the process has ended and its output is complete. */
-    boolean endsNow() throws InterruptedException {
-        if (noticed || process.isAlive()) {
-            return false;
-        }
-        noticed = true;
-        // A process that the learner has started can keep a pipe open.
-        FutureWait.isDoneWithin(CompletableFuture.allOf(copies), OUTPUT_TIMEOUT, NanoClock.SYSTEM);
-        return true;
+    long processId() {
+        return process.pid();
+    }
+
+    /** Returns whether the process has ended, and no earlier call has said so. */
+    boolean endsNow() {
+        boolean now = !noticed && !process.isAlive();
+        noticed = noticed || now;
+        return now;
+    }
+
+    /** Returns a future that completes when the output has been written. */
+    CompletableFuture<Void> output() {
+        return CompletableFuture.allOf(copies);
     }
 
     private void copy(InputStream input, PrintStream stream) {
         byte[] prefix = (rank + ": ").getBytes(StandardCharsets.US_ASCII);
         byte[] line = new byte[LONGEST_LINE_BYTES];
         int length = 0;
+        boolean returned = false;
+        long shownNs = NanoClock.SYSTEM.nanoTime();
         try (InputStream buffered = new BufferedInputStream(input)) {
             for (int next = buffered.read(); next >= 0; next = buffered.read()) {
+                if (returned && next != '\n') {
+                    // The next text replaces this one, for example that of a progress bar. One of them a second is enough.
+                    long nowNs = NanoClock.SYSTEM.nanoTime();
+                    if (length > 0 && nowNs - shownNs > REPLACED_LINES_NS) {
+                        console.write(stream, prefix, line, length);
+                        shownNs = nowNs;
+                    }
+                    length = 0;
+                }
+                returned = next == '\r';
+                if (returned) {
+                    continue;
+                }
                 line[length++] = (byte) next;
                 if (next == '\n' || length == line.length) {
                     console.write(stream, prefix, line, length);

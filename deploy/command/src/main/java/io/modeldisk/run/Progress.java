@@ -20,6 +20,8 @@ final class Progress implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** Without a terminal, a line of the log shows the progress after so many periods. */
     private static final int PERIODS_OF_A_LINE = 30;
+    /** A longer line would occupy two lines of a narrow terminal, of which only the last can be replaced. */
+    private static final int LINE_LENGTH = 79;
     private static final double SECOND_NS = TimeUnit.SECONDS.toNanos(1);
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -55,9 +57,10 @@ final class Progress implements AutoCloseable {
         last = sample();
         shows++;
         String text = Plural.counted(last.steps(), "step") + ", " + rate(before, last) + " a second"
-            + (last.wherefore().isEmpty() ? "" : "; " + last.wherefore());
+            + (last.wherefore().isEmpty() ? "" : "; " + last.wherefore().replaceFirst("^[^:;]*: ", ""));
         if (console.isTerminal()) {
-            console.progress("run: " + text);
+            String line = "run: " + text;
+            console.progress(line.length() > LINE_LENGTH ? line.substring(0, LINE_LENGTH) : line);
         } else if (shows % PERIODS_OF_A_LINE == 0) {
             console.say(text);
         }

@@ -1,9 +1,11 @@
 package io.modeldisk.run;
 
 import java.io.IOException;
+import io.modeldisk.platform.linux.Processes;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Objects;
 
 /**
  * The directory of a run: the mounts, the logs, and the files by which the run and the learners signal to each other. The
@@ -24,12 +26,12 @@ final class RunDirectory {
 
     /** Creates an empty directory, to which only this user has access, for temporary files. */
     static RunDirectory create() throws IOException {
-        Path parent = Path.of(System.getenv().getOrDefault("TMPDIR", "/tmp"));
+        Path parent = Path.of(Objects.requireNonNullElse(Processes.environment("TMPDIR"), "/tmp"));
         try {
             return new RunDirectory(Files.createTempDirectory(parent, "modeldisk-run.").toRealPath());
         } catch (IOException e) {
-            throw new IOException("cannot create a directory in " + parent + ": " + e.getMessage()
-                + "; set TMPDIR to a directory with free space", e);
+            throw new IOException("the run cannot create a directory in " + parent
+                + "; set TMPDIR to a directory in which this user can write", e);
         }
     }
 

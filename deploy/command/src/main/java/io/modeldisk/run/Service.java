@@ -92,7 +92,8 @@ final class Service {
 
     /** Returns the end of the log, indented; empty if nothing is in the log. */
     String endOfLog() throws IOException {
-        List<String> lines = lines(log).toList();
+        // The launcher removes this warning only for processes that no run has started.
+        List<String> lines = lines(log).filter(line -> !line.startsWith("WARNING: Using incubator modules")).toList();
         return lines.stream().skip(Math.max(0, lines.size() - SHOWN_LINES)).map(line -> "\n    " + line)
             .collect(Collectors.joining());
     }

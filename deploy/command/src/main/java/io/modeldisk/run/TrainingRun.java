@@ -1,9 +1,9 @@
 package io.modeldisk.run;
 
-import io.modeldisk.platform.Arguments;
 import io.modeldisk.platform.linux.MemoryLimit;
 import io.modeldisk.platform.text.Plural;
 import io.modeldisk.platform.threads.ThreadName;
+import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -12,7 +12,9 @@ import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -29,15 +31,22 @@ public final class TrainingRun {
     private static final Duration LEARNER_HINT = Duration.ofSeconds(30);
     /** The time in which learners can still report that the run has failed. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+    private static final Duration OUTPUT_TIMEOUT = Duration.ofSeconds(1);
     /** A shard that ends so soon after its start is not started again. */
     private static final Duration SHORT_LIFE = Duration.ofSeconds(5);
+    private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
+    /** A shard with a state saves a last checkpoint. The systemd unit of a shard allows the same time. */
+    private static final Duration CHECKPOINT_PATIENCE = Duration.ofMinutes(30);
     /** The memory of a process of modeldisk, at least. */
     private static final long PROCESS_BYTES = 64L << 20;
 
     /** The exit status of a process that signal N has ended is this number plus N. */
     private static final int KILLED = 128;
+    private static final int LAST_SIGNAL = 64;
     /** The exit status of a shard or mount whose settings are wrong. The run has the same settings. */
     private static final int WRONG_SETTINGS = 2;
+
+    private static final Pattern PLAIN_WORD = Pattern.compile("[A-Za-z0-9/._-]+");
 
     private final RunPlan plan;
     private final RunDirectory directory;
@@ -59,7 +68,7 @@ public final class TrainingRun {
         this.plan = plan;
         this.directory = directory;
         this.console = console;
-        this.cleanUp = CleanUp.start(directory);
+        this.cleanUp = new CleanUp(directory, plan.state() == null ? STOP_PATIENCE : CHECKPOINT_PATIENCE);
     }
 
     /**
@@ -71,10 +80,11 @@ public final class TrainingRun {
      */
     public static int run(RunPlan plan) throws IOException, InterruptedException {
         MemoryLimit memory = MemoryLimit.ofThisProcess();
-        Arguments.require(memory.allows(PROCESS_BYTES * (plan.learners() + plan.shards())),
-            "--learners " + plan.learners()
-                + " is too many for this machine: each mount needs at least 64 MiB besides the "
-                + "learner, and there are " + memory.describe());
+        if (!memory.allows(PROCESS_BYTES * (plan.learners() + plan.shards()))) {
+            throw new IOException("--learners " + plan.learners() + " and --shards " + plan.shards()
+                + " are too many for this machine: each mount and shard needs at least 64 MiB, and there are "
+                + memory.describe());
+        }
         TrainingRun run = new TrainingRun(plan, RunDirectory.create(), RunConsole.ofThisProcess());
         Runtime.getRuntime().addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(run::interrupt));
         return run.runAndEnd();
@@ -98,8 +108,16 @@ public final class TrainingRun {
             if (keep) {
                 console.say(howToEnd());
             }
-            cleanUp.end(keep);
+            end(keep);
             ended = true;
+        }
+    }
+
+    private void end(boolean keep) throws IOException, InterruptedException {
+        String log = cleanUp.end(keep);
+        awaitOutput();
+        if (!log.isEmpty()) {
+            console.say("the shards have logged at the end:\n" + log.indent(4).stripTrailing());
         }
     }
 
@@ -109,9 +127,11 @@ public final class TrainingRun {
             return;
         }
         interrupted = true;
-        console.say("interrupted; ending the learners, mounts and shards");
+        // In its own thread, because a write waits if nobody reads the terminal.
+        ThreadName.PROGRESS.builder()
+            .start(() -> console.say("interrupted; ending the learners, mounts and shards"));
         try {
-            cleanUp.end(false);
+            end(false);
         } catch (IOException e) {
             console.say(e.getMessage());
         } catch (InterruptedException e) {
@@ -149,6 +169,7 @@ public final class TrainingRun {
         for (int rank = 0; rank < plan.learners(); rank++) {
             Files.createDirectories(directory.mount(rank));
             learners.add(Learner.start(plan, rank, directory, console));
+            cleanUp.add("learners", learners.getLast().processId());
         }
     }
 
@@ -201,6 +222,7 @@ public final class TrainingRun {
         List<String> command = new ArrayList<>(shardCommands.get(number));
         command.add("--listen=" + address);
         Service shard = Service.start(directory, "shard-" + number, "shards", command);
+        cleanUp.add("shards", shard.processId());
         if (number == shards.size()) {
             shards.add(shard);
             shardsBeganNs.add(clock.nanoTime());
@@ -218,6 +240,7 @@ public final class TrainingRun {
                 Stream.of(plan.program(), "mount", "modeldisk://" + portals + "/" + plan.model(),
                     directory.mount(rank).toString(), "--foreground", "--learner=rank-" + rank),
                 plan.mount().stream()).toList()));
+            cleanUp.add("mounts", mounts.getLast().processId());
         }
         awaitReady(mounts);
     }
@@ -322,7 +345,9 @@ public final class TrainingRun {
     }
 
     private static String end(int status) {
-        return status > KILLED ? "was ended by signal " + (status - KILLED) : "ended with status " + status;
+        return status > KILLED && status <= KILLED + LAST_SIGNAL
+            ? "was ended by signal " + (status - KILLED)
+            : "ended with status " + status;
     }
 
     private void awaitLearners() throws InterruptedException {
@@ -330,9 +355,14 @@ public final class TrainingRun {
         while (learners.stream().anyMatch(Learner::isAlive) && clock.nanoTime() - deadlineNs < 0 && !interrupted) {
             clock.sleep(POLL_MS, TimeUnit.MILLISECONDS);
         }
-        for (Learner learner : learners) {
-            learner.endsNow();
-        }
+        awaitOutput();
+    }
+
+    /** Waits until the output of the learners is complete. A process that a learner has started can keep it open. */
+    private void awaitOutput() throws InterruptedException {
+        FutureWait.isDoneWithin(
+            CompletableFuture.allOf(learners.stream().map(Learner::output).toArray(CompletableFuture[]::new)),
+            OUTPUT_TIMEOUT, clock);
     }
 
     private List<Path> mountDirectories() {
@@ -340,9 +370,15 @@ public final class TrainingRun {
     }
 
     private String howToEnd() {
-        Stream<String> unmounts = mountDirectories().stream().map(mount -> plan.program() + " unmount " + mount + "; ");
+        Stream<String> unmounts = mountDirectories().stream()
+            .map(mount -> quoted(plan.program()) + " unmount " + quoted(mount.toString()) + " && ");
         return "the shards and mounts stay; to end them: " + unmounts.collect(Collectors.joining())
             + "kill " + shards.stream().map(each -> Long.toString(each.processId())).collect(Collectors.joining(" "))
-            + "; rm -r " + directory.path();
+            + " && rm -r --one-file-system " + quoted(directory.path().toString());
+    }
+
+    /** Quotes a word for the shell, unless it needs no quotes. */
+    private static String quoted(String word) {
+        return PLAIN_WORD.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
     }
 }

@@ -1,16 +1,42 @@
 #!/bin/sh
-# Ends what `modeldisk run` has started, and removes its directory. Usage: clean-up DIRECTORY. Waits until the standard input ends,
-# which is when `run` closes it or is killed. With the line "keep", ends only the learners.
+# Ends what `modeldisk run` has started, and removes its directory. Usage: clean-up DIRECTORY SECONDS. Waits until the standard
+# input ends, which is when `run` closes it or is killed. Its lines are: "KIND PID START", a process that runs in a session of its
+# own, with its start time; "keep", after which only the learners are ended. SECONDS is how long a shard may take to stop, such as
+# for its last checkpoint. Prints the last lines of the logs of shards with a state.
 directory=$1
+patience=$2
 trap '' INT TERM HUP
 keep=
-while read -r line; do
-    [ "$line" != keep ] || keep=yes
+sessions=
+while read -r kind pid start; do
+    case $kind in
+        keep) keep=yes ;;
+        *) sessions="$sessions$kind $pid $start
+" ;;
+    esac
 done
 
-# Prints the IDs of the processes that have this value of MODELDISK_RUN in their environment: also the children of learners.
+# Prints the IDs of the processes of a kind: learners, mounts or shards, and their children. Most have MODELDISK_RUN in their
+# environment. Some programs overwrite or drop their environment, so the sessions count too.
 members() {
-    grep -lszxF "MODELDISK_RUN=$1" /proc/[0-9]*/environ | cut -d/ -f3
+    case $1 in
+        learners) value=$directory ;;
+        *) value=$directory/$1 ;;
+    esac
+    {
+        grep -lszxF "MODELDISK_RUN=$value" /proc/[0-9]*/environ | cut -d/ -f3
+        # After the name in parentheses, a line of stat has the state, the parent, the group, the session; the 20th is the start.
+        { printf '%s--\n' "$sessions"; cat /proc/[0-9]*/stat 2>/dev/null; } | awk -v kind="$1" '
+            $1 == "--" { stats = 1; next }
+            !stats { if ($1 == kind) start[$2] = $3; next }
+            { pid = $1; sub(/.*\) /, ""); if ($1 != "Z") { session[pid] = $4; began[pid] = $20 } }
+            END {
+                for (pid in session) {
+                    leader = session[pid]
+                    if (leader in start && (!(leader in began) || began[leader] == start[leader])) print pid
+                }
+            }'
+    } | sort -u
 }
 
 # Asks these processes to end, each once, and kills those that are left after this number of tenths of a second.
@@ -29,13 +55,14 @@ end() {
     [ -z "$pids" ] || kill -9 $pids 2>/dev/null
 }
 
-end "$directory" 50
+end learners 50
 [ -z "$keep" ] || exit 0
-end "$directory/mounts" 100
+end mounts 100
 for mount in "$directory"/mount-*; do
     fusermount3 -u -z "$mount" 2>/dev/null || umount -l "$mount" 2>/dev/null
 done
 # Learners that waited for a mount end only now.
-end "$directory" 20
-end "$directory/shards" 200
+end learners 20
+end shards "$((patience * 10))"
+[ "$patience" -le 20 ] || tail -qn 3 "$directory"/shard-*.log
 rm -rf --one-file-system "$directory"

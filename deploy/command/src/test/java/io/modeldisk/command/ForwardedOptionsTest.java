@@ -44,21 +44,20 @@ final class ForwardedOptionsTest {
         assertThat(options.mount()).isEmpty();
     }
 
-    @ParameterizedTest
-    @CsvSource({"shm, 'tcp,shm'", "tcp, 'tcp,shm'", "iser, 'tcp,shm,iser'"})
-    void shardsOfferTheDatamoverOfTheMounts(String chosen, String offered) {
-        ForwardedOptions options = parse("--datamover", chosen);
-        assertThat(options.mount()).containsExactly("--datamover=" + chosen);
-        assertThat(options.serve()).containsExactly("--datamover=" + offered);
+    @Test
+    void shardsOfferTheDatamoverOfTheMounts() {
+        assertThat(parse("--datamover", "shm"))
+            .isEqualTo(new ForwardedOptions(List.of(), List.of(), List.of("--datamover=shm")));
+        assertThat(parse("--datamover=iser")).isEqualTo(
+            new ForwardedOptions(List.of("--datamover=tcp,iser"), List.of(), List.of("--datamover=iser")));
     }
 
     @Test
     void lastValueOfAnOptionCounts() {
         ForwardedOptions options = parse("--model=a", "--model", "b");
-        assertThat(options.serveValue("--model", "c")).isEqualTo("b");
-        assertThat(options.serveValue("--from", "c")).isEqualTo("c");
-        assertThat(options.hasServe("--model")).isTrue();
-        assertThat(options.hasServe("--from")).isFalse();
+        assertThat(options.serveValue(run, "--model")).isEqualTo("b");
+        assertThat(options.serveValue(run, "--from")).isNull();
+        assertThat(options.serveValue(run, "--aggregator")).isEqualTo("sgd:lr=0.1");
     }
 
     @ParameterizedTest

@@ -126,16 +126,17 @@ final class ExitStatusIT {
         """.lines().toList();
 
     /** The rows whose cases are the other tests of this class. */
-    private static final Set<String> OTHER_CASES = Set.of("run 0", "run 1", "run 143", "serve 143", "mount 0",
+    private static final Set<String> OTHER_CASES = Set.of("serve 143", "mount 0",
         "mount 143", "unmount 0",
         "coordinator 143",
         "handover 0", "doctor 0", "bench baseline 143");
 
     /**
-     * The rows whose cases are in other classes, because they take long: MicroBenchIT, MappedIT, TuneIT, and the measurements of
+     * The rows whose cases are in other classes, because they take long: RunIT, MicroBenchIT, MappedIT, TuneIT, and the measurements of
      * `deploy/verify`.
      */
-    private static final Set<String> LONG_CASES = Set.of("bench protocol 0", "bench mount 0", "bench training 0",
+    private static final Set<String> LONG_CASES = Set.of("run 0", "run 1", "run 143", "bench protocol 0",
+        "bench mount 0", "bench training 0",
         "bench aggregator 0", "tune 0");
 
     @RegisterExtension

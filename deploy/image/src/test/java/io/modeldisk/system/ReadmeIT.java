@@ -27,7 +27,8 @@ final class ReadmeIT {
     private static final Pattern PYTHON = Pattern.compile("^```python\\n(.*?)^```$",
         Pattern.DOTALL | Pattern.MULTILINE);
     /** A block of commands. The comment before a block that this test does not run says why. */
-    private static final Pattern BLOCK = Pattern.compile("^(<!-- [^\\n]* -->\\n)?```sh\\n(.*?)^```$", Pattern.DOTALL | Pattern.MULTILINE);
+    private static final Pattern BLOCK = Pattern.compile("^(<!-- [^\\n]* -->\\n)?```sh\\n(.*?)^```$",
+        Pattern.DOTALL | Pattern.MULTILINE);
     private static final Path ROOT = Path.of(System.getProperty("project.root"));
     /** Python code for the names that the learner does not define: three batches, and a function whose gradient is ones. */
     private static final String PROBLEM = """
@@ -61,7 +62,8 @@ final class ReadmeIT {
         String script = "set -e; ip link set lo up; mount -t tmpfs tmpfs /mnt; cd '" + ROOT + "'\n" + commands(page);
         Map<String, String> environment = Map.of("PATH", "/usr/sbin:/usr/bin:/sbin:/bin", "TMPDIR",
             sandbox.directory("tmp").toString());
-        Running bash = sandbox.start("bash", environment, "unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc",
+        Running bash = sandbox.start("bash", environment, "unshare", "--mount", "--net", "--pid", "--fork",
+            "--mount-proc",
             "--kill-child", "bash", sandbox.file("commands", script));
         await("the commands have ended", Duration.ofMinutes(3), () -> !bash.process().isAlive());
         assertThat(bash.process().exitValue()).as(bash.output()).isZero();
