@@ -64,8 +64,8 @@ final class MountUsers {
     /**
      * Marks this process as the one that serves a mount.
      *
-     * @return the descriptor of the mark, which ends with this process or when the caller closes it; negative if this machine has no
-     *     memfd, so that an unmount does not wait for this process
+     * @return the descriptor of the mark, which ends with this process or when the caller closes it; negative if this machine has
+     *     no memfd, so that an unmount does not wait for this process
      */
     static int mark(String device) throws IOException {
         return SharedMemory.isAvailable() ? SharedMemory.mark(MARK + device) : -1;

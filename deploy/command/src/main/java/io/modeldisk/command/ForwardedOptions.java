@@ -144,9 +144,11 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
         }
     }
 
+    /** Returns the value of an option in the settings, or else its default; null if there is none. */
     private static String setting(CommandLine run, OptionSpec option) {
         try {
-            return run.getDefaultValueProvider().defaultValue(option);
+            String value = run.getDefaultValueProvider().defaultValue(option);
+            return value == null ? Settings.defaultText(option) : value;
         } catch (Exception e) {
             throw new IllegalStateException(e);
         }

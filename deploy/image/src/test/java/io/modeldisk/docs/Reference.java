@@ -122,7 +122,8 @@ final class Reference {
         for (String line : command.usageMessage().description()) {
             text.append(cell(line.formatted())).append('\n');
         }
-        List<PositionalParamSpec> parameters = command.positionalParameters();
+        List<PositionalParamSpec> parameters = command.positionalParameters().stream().filter(each -> !each.hidden())
+            .toList();
         if (!parameters.isEmpty()) {
             text.append("\n| argument | description |\n|---|---|\n");
             parameters.forEach(each -> text

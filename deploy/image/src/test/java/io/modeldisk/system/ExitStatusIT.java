@@ -132,10 +132,11 @@ final class ExitStatusIT {
         "handover 0", "doctor 0", "bench baseline 143");
 
     /**
-     * The rows whose cases are in other classes, because they take long: RunIT, MicroBenchIT, MappedIT, TuneIT, and the measurements of
-     * `deploy/verify`.
+     * The rows whose cases are in other classes, because they take long: RunIT, MicroBenchIT, MappedIT, TuneIT, and the
+     * measurements of `deploy/verify`.
      */
-    private static final Set<String> LONG_CASES = Set.of("run 0", "run 1", "run 143", "bench protocol 0",
+    private static final Set<String> LONG_CASES = Set.of("run 0", "run 1", "run 143",
+        "bench protocol 0",
         "bench mount 0", "bench training 0",
         "bench aggregator 0", "tune 0");
 

@@ -71,7 +71,7 @@ final class RunIT {
     void writeLearner() throws Exception {
         Programs.requireLearners();
         script = sandbox.file("learner.py", LEARNER);
-        temporary = sandbox.directory("tmp");
+        temporary = sandbox.directory("a directory");
     }
 
     private Object[] command(Object... options) {
@@ -100,6 +100,7 @@ final class RunIT {
             List<String> marks = all.map(run -> "MODELDISK_RUN=" + run + kind).toList();
             return ProcessHandle.allProcesses()
                 .filter(process -> marks.stream().anyMatch(environment(process)::contains))
+                .filter(process -> kind.isEmpty() || process.info().command().orElse("").endsWith("/java"))
                 .toList();
         }
     }
@@ -177,6 +178,29 @@ final class RunIT {
         assertThat(run.awaitEnd()).isEqualTo(status);
         assertThat(run.output()).doesNotContain("Exception");
         assertNothingIsLeft();
+    }
+
+    @Test
+    void processWithoutEnvironmentEndsWithItsLearner() throws Exception {
+        assertThat(run("--", "sh", "-c", "env -i sleep 86399 & exec python3 " + script + " 3").succeeded())
+            .contains("3 steps");
+        assertNothingIsLeft();
+        assertThat(ProcessHandle.allProcesses().filter(each -> each.info().arguments().map(List::of)
+            .orElse(List.of()).equals(List.of("86399")))).isEmpty();
+    }
+
+    @Test
+    void outputHasTheRankInFrontAndSomeLinesOfAProgressBar() throws Exception {
+        String bar = "for i in $(seq 100); do printf 'bar %s\\r' $i; sleep 0.02; done; printf 'done\\r\\nnone'; exec python3 ";
+        String output = run("--", "sh", "-c", bar + script + " 3").succeeded();
+        assertThat(output).contains("0: bar ", "0: done\r\n", "1: none");
+        assertThat(output.lines().filter(line -> line.contains("bar"))).hasSizeLessThan(20);
+    }
+
+    @Test
+    void settingThatTheShardsCannotHaveIsRefused() throws Exception {
+        sandbox.run(Map.of("MODELDISK_SERVE_COORDINATOR", "127.0.0.1:1"), command("--", "true")).failed(2,
+            "serve.coordinator=127.0.0.1:1 in the settings is not for run");
     }
 
     @Test

@@ -42,11 +42,6 @@ public final class SharedMemory {
         return CAUSE;
     }
 
-    /** Returns whether this machine supports shared memory. */
-    public static boolean isAvailable() {
-        return CAUSE == null;
-    }
-
     /** Throws an {@link IOException} with the reason if this machine does not support shared memory. */
     public static void ensureAvailability() throws IOException {
         if (CAUSE != null) {
