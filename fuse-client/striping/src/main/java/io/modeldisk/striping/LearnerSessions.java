@@ -241,7 +241,8 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         // Cleared before the shards agree, so a call of goOn() in the meantime can set the flag again.
         skipsRounds = false;
         try {
-            agree(ledger.nextRound(0));
+            // A killed process might have pushed a part of this round already.
+            agree(ledger.currentRound(0));
         } catch (IOException | RuntimeException e) {
             skipsRounds = true;
             throw e;
@@ -294,7 +295,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     /**
      * Continues as the learner of another process, whose {@link #image} is the argument. The next push or pull joins again.
      *
-     * @param killed whether the other process might have pushed a part of the next gradient after it had saved the image
+     * @param killed whether a process might have pushed a part of the current or next gradient after the image was saved
      */
     synchronized void resume(SessionsImage image, boolean killed) {
         if (!image.joined()) {
@@ -304,7 +305,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         PushLedger resumed = newLedger();
         resumed.resume(image.ledger(), shards.getFirst().id());
         if (killed) {
-            resumed.repeatNextRound();
+            resumed.repeatCurrentRound();
         }
         for (int i = 0; i < shards.size(); i++) {
             shards.get(i).membership().resume(image.memberships().get(i));

@@ -214,6 +214,21 @@ final class PushLedger {
     }
 
     /**
+     * Returns the round of the learner's next push of the whole model to a shard. This is {@link #nextRound}, or the round before
+     * it if every push of that round is to be repeated.
+     */
+    synchronized long nextPushRound(int shard) {
+        long next = nextRound(shard);
+        for (int block = shard; block < round.length; block += striping.shards()) {
+            boolean repeats = round[block] == next - 1 && repeatable.all((long) block * perBlock, endOf(block, total));
+            if (!repeats || round[block] < firstRound[shard]) {
+                return next;
+            }
+        }
+        return next - 1;
+    }
+
+    /**
      * Returns the round of the gradient that the learner pushes to a shard now. If the shard has the whole gradient, returns the
      * round of the next gradient.
      */
@@ -425,14 +440,22 @@ final class PushLedger {
     }
 
     /**
-     * Records that the process of the image was killed later: it might have pushed any part of the learner's next gradient, which
-     * this process pushes again. Must be called after {@link #resume}.
+     * Records that a later process than that of the image was killed: it might have pushed any part of the gradient in progress,
+     * which this process pushes again. If the image has no gradient in progress, this is the next gradient. A block keeps its
+     * round if the image has pushes of this gradient for it. Must be called after {@link #resume}.
      */
-    synchronized void repeatNextRound() {
+    synchronized void repeatCurrentRound() {
+        long current = Long.MAX_VALUE;
+        for (int shard = 0; shard < firstRound.length; shard++) {
+            current = Math.min(current, currentRound(shard));
+        }
         for (int block = 0; block < round.length; block++) {
-            begin(block, Math.max(firstRound[shardOf(block)], round[block] + 1));
+            long next = Math.max(current, firstRound[shardOf(block)]);
+            if (round[block] < next) {
+                begin(block, next);
+            }
         }
         begun.set(0, total);
-        repeatable.set(0, total);
+        repeatable.add(begun, taken);
     }
 }

@@ -213,15 +213,15 @@ public interface RemoteModel extends AutoCloseable {
      * Continues as the learner of another process, whose {@link #learnerImage} is the argument, and joins the shards again.
      * Must be called before the first push, pull or join.
      *
-     * @param killed whether the other process was killed later, so it might have pushed a part of the next gradient
+     * @param killed whether a process was killed later, so it might have pushed a part of the current or next gradient
      */
     default void resumeLearner(SessionsImage image, boolean killed) {
         // By default, a learner has no state to restore.
     }
 
     /**
-     * Returns the round after the highest round that the learner has pushed to shard 0, which is the round of the learner's next
-     * push of the whole model. Returns 0 if the learner has not joined.
+     * Returns the round of the learner's next push of the whole model: the round after the highest round that the learner has
+     * pushed to shard 0, unless it must push the whole gradient of that round again. Returns 0 if the learner has not joined.
      */
     long nextRound();
 

@@ -383,7 +383,7 @@ public final class StripedModel implements RemoteModel {
     @Override
     public long nextRound() {
         PushLedger ledger = learner.ledger();
-        return ledger == null ? 0 : ledger.nextRound(DECIDING_SHARD);
+        return ledger == null ? 0 : ledger.nextPushRound(DECIDING_SHARD);
     }
 
     @Override

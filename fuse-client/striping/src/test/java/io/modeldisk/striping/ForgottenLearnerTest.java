@@ -117,6 +117,26 @@ class ForgottenLearnerTest extends ShardsFixture {
         assertShardFailed(failureOfTheNextProcess(true), ShardException.Kind.LEARNER_FORGOTTEN, 0);
     }
 
+    /** Otherwise, a part that the killed process has pushed would count in two rounds. */
+    @Test
+    void gradientAfterAnAbandonedOneKeepsItsRoundIfTheMountIsKilledWhileItPushes() throws IOException {
+        serveBsp();
+        model.push(0, memory, 0, BLOCK, Cancellation.NONE);
+        model.goOn();
+        SessionsImage image = model.learnerImage();
+        try (StripedModel killed = StripedModel.connect(context(shards.address()))) {
+            killed.resumeLearner(image, false);
+            killed.push(0, memory, 0, 2 * BLOCK, Cancellation.NONE);
+        }
+        try (StripedModel next = StripedModel.connect(context(shards.address()))) {
+            next.resumeLearner(image, true);
+            assertThat(next.nextRound()).isEqualTo(3);
+            next.push(0, memory, 0, 8 * BLOCK, Cancellation.NONE);
+            assertThat(next.nextRound()).isEqualTo(4);
+        }
+        assertThat(shards.shards).extracting(shard -> shard.joinRound).containsOnly(3L);
+    }
+
     @Test
     void acknowledgedPartOfAFailedPushIsNotRepeatedAfterItsShardForgotTheLearner() throws Exception {
         serve(8 * BLOCK, 2);

@@ -338,12 +338,54 @@ class PushLedgerTest {
     void processThatReplacesAKilledOneRepeatsTheWholeNextGradient() {
         push(0, 17);
         PushLedger other = restored();
-        other.repeatNextRound();
+        other.repeatCurrentRound();
+        assertThat(other.nextPushRound(0)).isEqualTo(2);
         assertThat(round(other, 0, 4)).isEqualTo(2);
+        assertThat(other.nextPushRound(0)).isEqualTo(3);
         assertThat(round(other, 0, 4)).isEqualTo(3);
         other.reset(1, 1, Long.MAX_VALUE);
         assertThat(other.isDoubtful(0)).isFalse();
         assertThat(other.isDoubtful(1)).isTrue();
+    }
+
+    /** The first process has stopped in order while it pushed, and the process that continued its push was killed. */
+    @Test
+    void gradientInProgressInTheImageKeepsItsRoundAfterALaterProcessWasKilled() {
+        push(0, 17);
+        push(0, 4);
+        assertThat(begin(4, 6)).isEqualTo(2);
+        PushLedger other = restored();
+        other.repeatCurrentRound();
+        assertThat(round(other, 4, 8)).as("a push of round 2 was outstanding").isEqualTo(2);
+        assertThat(round(other, 8, 17)).as("nothing was pushed in round 2").isEqualTo(2);
+        assertThat(other.currentRound(0)).isEqualTo(3);
+        assertThat(other.nextRound(1)).isEqualTo(3);
+        assertThat(round(other, 0, 4)).as("the shard had the push of round 2").isEqualTo(3);
+    }
+
+    @Test
+    void gradientAfterAnAbandonedOneHasOneRoundAfterTheProcessWasKilled() {
+        push(0, 17);
+        push(0, 4);
+        ledger.goOn();
+        PushLedger other = restored();
+        other.repeatCurrentRound();
+        assertThat(other.currentRound(0)).isEqualTo(3);
+        assertThat(round(other, 0, 4)).isEqualTo(3);
+        assertThat(round(other, 4, 8)).isEqualTo(3);
+        assertThat(other.nextRound(0)).isEqualTo(4);
+    }
+
+    @Test
+    void nextPushOfTheWholeModelRepeatsAGradientOfWhichTheShardHasNothing() {
+        push(0, 17);
+        fail(0, 17);
+        assertThat(ledger.nextPushRound(0)).isEqualTo(2);
+        push(0, 4);
+        assertThat(ledger.nextPushRound(0)).isEqualTo(3);
+        assertThat(ledger.nextPushRound(1)).isEqualTo(2);
+        ledger.postpone(1, 7);
+        assertThat(ledger.nextPushRound(1)).isEqualTo(7);
     }
 
     @Test
