@@ -181,7 +181,7 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
             LearnerImage image = LearnerImage.of(saved);
             handover.completed(image.completedRequest());
             shards.resumeLearner(image.sessions(), !complete);
-            exchange.resume(image.exchange());
+            exchange.resume(image.exchange(), !complete);
         } else if (!learners.isEmpty()) {
             resumeAfterKill(learners.getFirst());
         } else if (!used.isEmpty()) {

@@ -445,9 +445,13 @@ public final class BufferedExchange implements Exchange {
     }
 
     @Override
-    public void resume(ExchangeImage image) throws IOException {
+    public void resume(ExchangeImage image, boolean killed) throws IOException {
         try (CancellableLock.Held _ = turn.exclusive()) {
             adopt(image);
+            if (killed && learner.mapped && !sets.areTwo()) {
+                // With two sets, the push of the other set begins here.
+                sets.active().outgoing().mayBePushed();
+            }
             times.computationBegins(learner.learning);
             if (learner.learning && sets.areTwo()) {
                 // With one set, nothing is resumed here, because the repeated fsync repeats the exchange.

@@ -318,7 +318,7 @@ final class DirectExchange implements Exchange {
     }
 
     @Override
-    public void resume(ExchangeImage image) {
+    public void resume(ExchangeImage image, boolean killed) {
         pushed = image.learner().unfinished();
         end(image.learner().rollback() ? OnRollback.untold() : null);
         round = image.learner().round();

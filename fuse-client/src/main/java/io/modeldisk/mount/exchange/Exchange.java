@@ -124,8 +124,13 @@ public interface Exchange extends AutoCloseable {
      */
     ExchangeImage image();
 
-    /** Continues from the state of another process. Must be called before the first request. */
-    void resume(ExchangeImage image) throws IOException;
+    /**
+     * Continues from the state of another process. Must be called before the first request.
+     *
+     * @param killed whether a process was killed after the image was saved, so it might have pushed a part of the gradient that
+     *     is pushed next
+     */
+    void resume(ExchangeImage image, boolean killed) throws IOException;
 
     /**
      * Continues without a saved state, after another process was killed while a learner had the model open. The caller has joined

@@ -234,7 +234,8 @@ final class OutgoingGradient {
             absentBytes += model.absent(from, length, false, cancellation);
             pushed.mark(from, length);
         }
-        Dropped dropped = outcome(iteration).and(dirty.bytes() - marksAtBegin.bytes());
+        // After mayBePushed(), the learner might have written nothing yet.
+        Dropped dropped = outcome(iteration).and(Math.max(0, dirty.bytes() - marksAtBegin.bytes()));
         end();
         return dropped;
     }
@@ -361,6 +362,19 @@ final class OutgoingGradient {
      */
     void isOld() {
         old.mark(0, bytes);
+    }
+
+    /**
+     * Records that a process that was killed might have pushed any part of the gradient in the buffer. The learner must then push
+     * the same gradient or drop it, even if this process pushes nothing. Must be called after {@link #resume}, for a learner that
+     * replaces the whole gradient in each iteration.
+     */
+    void mayBePushed() {
+        if (!begun && !ended) {
+            begun = true;
+            absentBytes = 0;
+            marksAtBegin.mark(0, bytes);
+        }
     }
 
     /** Returns the state of the gradient, without its bytes, for another process. */

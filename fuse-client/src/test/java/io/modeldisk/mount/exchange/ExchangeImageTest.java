@@ -56,7 +56,7 @@ class ExchangeImageTest {
         ExchangeImage.Learner learner = new ExchangeImage.Learner(true, false, 1, 7, true, false, Dropped.NOTHING,
             true);
         Exchange next = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
-        next.resume(new ExchangeImage(learner, 0, image().sets()));
+        next.resume(new ExchangeImage(learner, 0, image().sets()), false);
         assertThat(Images.values(next.image())).containsAllEntriesOf(
             Map.of(".learner.round", "7", ".learner.unfinished", "true", ".learner.rollback", "true"));
     }

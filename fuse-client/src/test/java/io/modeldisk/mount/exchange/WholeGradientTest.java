@@ -402,12 +402,31 @@ class WholeGradientTest extends ExchangeFixture<BufferedExchange> {
         ExchangeImage image = exchange.image();
         BufferedExchange before = exchange;
         exchange = (BufferedExchange) ExchangeScheme.SYNC.create(model, TestSettings.defaults());
-        exchange.resume(image);
+        exchange.resume(image, false);
         gradient(mapped, 3, 3);
         assertThatThrownBy(this::fsync).hasMessageContaining("gradient has changed");
         gradient(mapped, 1, 1);
         fsync();
         assertWeights(1, 1);
         before.close();
+    }
+
+    /** Otherwise, the next gradient would have the round of the dropped one, and the shards would ignore its blocks. */
+    @Test
+    void dropAfterAKillGivesUpTheGradientThatTheKilledProcessMightHavePushed() throws IOException {
+        open("sync", "refuse", true);
+        ExchangeImage image = exchange.image();
+        gradient(true, 1, 1);
+        fsync();
+        model.pushes.clear();
+        try (BufferedExchange _ = exchange) {
+            exchange = (BufferedExchange) ExchangeScheme.SYNC.create(model, TestSettings.defaults());
+            exchange.resume(image, true);
+            assertThat(exchange.drop(Cancellation.NONE)).isEqualTo(new Dropped(1, 0, SIZE, 0));
+            assertThat(model.absents.stream().mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(SIZE);
+            gradient(true, 5, 5);
+            fsync();
+            assertThat(model.pushes.stream().mapToLong(WholeGradientTest::bytes).sum()).isEqualTo(SIZE);
+        }
     }
 }
