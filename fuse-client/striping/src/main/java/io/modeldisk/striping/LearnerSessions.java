@@ -283,7 +283,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
     }
 
     private PushLedger newLedger() {
-        return new PushLedger(striping, paddedBytes, consistency == ConsistencyMode.Kind.BSP);
+        return new PushLedger(striping, paddedBytes, consistency);
     }
 
     /** Returns the state with which another process continues as the same learner. */

@@ -1,5 +1,6 @@
 package io.modeldisk.striping;
 
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.scsi.LogicalBlock;
@@ -30,7 +31,7 @@ final class PushLedger {
     }
 
     private final Striping striping;
-    private final boolean startsWithWholeRounds;
+    private final ConsistencyMode.Kind consistency;
     private final int perBlock;
     private final long total;
     private final long[] round;
@@ -58,12 +59,12 @@ final class PushLedger {
     /**
      * Creates a ledger without pushes and without memberships.
      *
-     * @param startsWithWholeRounds whether pulls must include all rounds before the learner's first round, even before its first
-     *     push
+     * @param consistency the consistency mode of the shards; under bsp, pulls include all rounds before the learner's first
+     *     round, even before its first push
      */
-    PushLedger(Striping striping, long paddedBytes, boolean startsWithWholeRounds) {
+    PushLedger(Striping striping, long paddedBytes, ConsistencyMode.Kind consistency) {
         this.striping = striping;
-        this.startsWithWholeRounds = startsWithWholeRounds;
+        this.consistency = consistency;
         this.perBlock = striping.blockBytes() / LogicalBlock.BYTES;
         this.total = paddedBytes / LogicalBlock.BYTES;
         int blocks = Math.toIntExact((total + perBlock - 1) / perBlock);
@@ -317,9 +318,17 @@ final class PushLedger {
         }
     }
 
-    /** Records the result of a granted push: the shard has the data, or the push is to be repeated. */
+    /**
+     * Records the result of a granted push: the shard has the data, or the push is to be repeated. If the membership has ended
+     * since the grant, the data counts in a round of that membership, and the rest of the gradient in another round. The shard
+     * then becomes doubtful, unless rounds have no meaning.
+     */
     synchronized void ended(long from, long end, int grantedEpoch, boolean shardHasIt) {
-        if (grantedEpoch != epoch[shardOf(blockOf(from))]) {
+        int shard = shardOf(blockOf(from));
+        if (grantedEpoch != epoch[shard]) {
+            if (shardHasIt && consistency != ConsistencyMode.Kind.ASP) {
+                doubtful.set(shard, shard + 1L);
+            }
             return;
         }
         (shardHasIt ? taken : repeatable).set(from, end);
@@ -390,7 +399,7 @@ final class PushLedger {
 
     /** Returns the round that pulled weights of a shard must include even if the learner has pushed nothing. */
     synchronized long leastPullRound(int shard) {
-        return startsWithWholeRounds ? firstRound[shard] - 1 : 0;
+        return consistency == ConsistencyMode.Kind.BSP ? firstRound[shard] - 1 : 0;
     }
 
     private int blockOf(long logicalBlock) {

@@ -3,10 +3,13 @@ package io.modeldisk.striping;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.protocol.dialect.ConsistencyMode;
 import io.modeldisk.protocol.initiator.ShardException;
 import io.modeldisk.protocol.initiator.ShardId;
 import io.modeldisk.protocol.initiator.TransferSizes;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Tests the ledger for two shards and five blocks. A block has four logical blocks; the last block has one. Blocks 0, 2 and 4 are
@@ -16,7 +19,7 @@ class PushLedgerTest {
     private static final int PAGE = 4096;
     private static final int BLOCK = 4;
 
-    private final PushLedger ledger = ledger(2, 4 * BLOCK + 1, false);
+    private final PushLedger ledger = ledger(2, 4 * BLOCK + 1, ConsistencyMode.Kind.SSP);
     private final PushLedger.Grant grant = new PushLedger.Grant();
 
     PushLedgerTest() {
@@ -24,9 +27,9 @@ class PushLedgerTest {
         ledger.reset(1, 1, Long.MAX_VALUE);
     }
 
-    private static PushLedger ledger(int shards, long pages, boolean startsWithWholeRounds) {
+    private static PushLedger ledger(int shards, long pages, ConsistencyMode.Kind consistency) {
         return new PushLedger(new Striping(BLOCK * PAGE, shards, TransferSizes.DEFAULTS.requestBytes()), pages * PAGE,
-            startsWithWholeRounds);
+            consistency);
     }
 
     /** Begins a push and returns its round; 0 if the push must wait. */
@@ -66,7 +69,7 @@ class PushLedgerTest {
 
     @Test
     void underBspALearnerPullsTheRoundBeforeItsFirstRoundUntilItHasPushed() {
-        PushLedger whole = ledger(1, 4 * BLOCK, true);
+        PushLedger whole = ledger(1, 4 * BLOCK, ConsistencyMode.Kind.BSP);
         whole.reset(0, 5, Long.MAX_VALUE);
         whole.pull(0, 4 * BLOCK, grant);
         assertThat(grant.round).isEqualTo(4);
@@ -203,6 +206,21 @@ class PushLedgerTest {
         assertThat(ledger.isDoubtful(1)).isFalse();
     }
 
+    @ParameterizedTest
+    @CsvSource({"BSP, true", "SSP, true", "ASP, false"})
+    void shardIsDoubtfulIfItHasAPushThatIsAcknowledgedAfterItForgotTheLearner(ConsistencyMode.Kind kind,
+        boolean doubt) {
+        PushLedger of = ledger(2, 4 * BLOCK + 1, kind);
+        of.reset(0, 1, Long.MAX_VALUE);
+        of.push(0, 4, grant);
+        of.reset(0, 2, Long.MAX_VALUE);
+        assertThat(of.isDoubtful(0)).isFalse();
+        of.ended(0, 4, grant.epoch, true);
+        assertThat(of.isDoubtful(0)).isEqualTo(doubt);
+        of.goOn();
+        assertThat(of.isDoubtful(0)).isFalse();
+    }
+
     @Test
     void shardIsDoubtfulIfACallFailsOfWhichItHadAPartBeforeItForgotTheLearner() {
         push(0, 8);
@@ -252,7 +270,7 @@ class PushLedgerTest {
 
     @Test
     void grantEndsBeforeABlockWithADifferentRound() {
-        PushLedger single = ledger(1, 4 * BLOCK, false);
+        PushLedger single = ledger(1, 4 * BLOCK, ConsistencyMode.Kind.SSP);
         single.reset(0, 5, Long.MAX_VALUE);
         single.push(4, 8, grant);
         single.ended(4, 8, grant.epoch, true);
@@ -307,7 +325,7 @@ class PushLedgerTest {
 
     /** Returns the ledger of another process, which continues from the image of {@code ledger}. */
     private PushLedger restored() {
-        PushLedger other = ledger(2, 4 * BLOCK + 1, false);
+        PushLedger other = ledger(2, 4 * BLOCK + 1, ConsistencyMode.Kind.SSP);
         other.resume(ledger.image(), new ShardId(0, "h"));
         return other;
     }

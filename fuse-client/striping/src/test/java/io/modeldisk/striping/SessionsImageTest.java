@@ -67,7 +67,7 @@ class SessionsImageTest {
             .check();
         Images.fieldsOf(PushLedger.class).imagedAs(SessionsImage.Ledger.class)
             .notImaged("given to the constructor, and the same in each process of a mount", "striping",
-                "startsWithWholeRounds", "perBlock", "total")
+                "consistency", "perBlock", "total")
             .notImaged("no push of the next process is outstanding", "outstanding")
             .notImaged("only compared with values of pushes and calls of the same process", "epoch", "timesAbandoned")
             .notImaged("only about pushes of the same process whose connection was lost", "lastKnownRound")
