@@ -3,13 +3,18 @@ package io.modeldisk.mount.exchange;
 import io.modeldisk.mount.fuse.DataRequest;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.cancellation.CancelledException;
 import io.modeldisk.platform.linux.Errno;
+import io.modeldisk.platform.threads.Interruption;
+import io.modeldisk.platform.threads.ScopedLock;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.scsi.LogicalBlock;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -22,14 +27,21 @@ import org.apache.logging.log4j.Logger;
  */
 final class DirectExchange implements Exchange {
     private static final Logger LOG = LogManager.getLogger(DirectExchange.class);
+    /** The maximum time for which a read waits for writes in progress; see {@link #goOn}. */
+    private static final long WRITES_TIMEOUT_NS = TimeUnit.SECONDS.toNanos(10);
 
     private final RemoteModel model;
     private final long sizeBytes;
     private final NanoClock clock;
     private final ExchangeCounters counters = new ExchangeCounters();
     private final OnRollback onRollback;
-    /** The call objects that are not in use. Guarded by the monitor of this queue. */
+    private final ScopedLock lock = new ScopedLock();
+    private final Condition writesEnded = lock.newCondition();
+    private final Cancellation.Waiter wakeReads = Cancellation.signalling(lock, writesEnded);
+    /** The call objects that are not in use. Guarded by {@code lock}. */
     private final ArrayDeque<Call> free = new ArrayDeque<>();
+    /** The number of writes in progress. Guarded by {@code lock}. */
+    private int writing;
     private volatile boolean pushed;
     private volatile long round;
     /** The reason why gradients are discarded until the next fsync; null if gradients are pushed. */
@@ -66,8 +78,31 @@ final class DirectExchange implements Exchange {
         rollback = failure;
     }
 
-    /** Permits pushes and pulls again. Until the next fsync, the gradients are still discarded. */
-    private synchronized void goOn(IOException reason) {
+    /**
+     * Permits pushes and pulls again. Until the next fsync, the gradients are still discarded. First waits for the writes in
+     * progress, because they would push parts of a discarded gradient.
+     *
+     * @throws IOException {@code reason}, if the writes do not end in time
+     */
+    private void goOn(IOException reason, Cancellation cancellation) throws IOException {
+        // The commands of these writes might be held back.
+        model.flush();
+        try (Cancellation.Registration _ = cancellation.registered(wakeReads); ScopedLock.Held _ = lock.hold()) {
+            boolean ended = clock.awaitUntil(writesEnded, () -> writing == 0 || cancellation.isCancelled(),
+                clock.nanoTime() + WRITES_TIMEOUT_NS);
+            if (!ended) {
+                throw reason;
+            }
+            if (writing > 0) {
+                throw new CancelledException("the call was interrupted while it waited for writes in progress");
+            }
+        } catch (InterruptedException e) {
+            throw Interruption.whileIt("waited for writes in progress");
+        }
+        permitPushes(reason);
+    }
+
+    private synchronized void permitPushes(IOException reason) {
         long rounds = model.goOn();
         if (!counted) {
             counters.wentOn(reason, rounds);
@@ -151,9 +186,7 @@ final class DirectExchange implements Exchange {
                 }
                 return lengthBytes;
             } finally {
-                synchronized (free) {
-                    free.push(this);
-                }
+                ended(this);
             }
         }
 
@@ -168,7 +201,7 @@ final class DirectExchange implements Exchange {
         private void pulled() throws IOException {
             if (failure != null) {
                 discard(failure);
-                goOn(failure);
+                goOn(failure, request.cancellation());
                 move(null);
             }
             counters.pulled(bytes(), clock.nanoTime() - startedNs);
@@ -185,9 +218,24 @@ final class DirectExchange implements Exchange {
         }
     }
 
+    /** Returns an object for a call; null for a write if gradients are discarded until the next fsync. */
     private Call call(boolean writes, long offset, int lengthBytes, DataRequest request) {
-        synchronized (free) {
+        try (ScopedLock.Held _ = lock.hold()) {
+            if (writes && rollback != null) {
+                return null;
+            }
+            writing += writes ? 1 : 0;
             return (free.isEmpty() ? new Call() : free.pop()).begin(writes, offset, lengthBytes, request);
+        }
+    }
+
+    private void ended(Call call) {
+        try (ScopedLock.Held _ = lock.hold()) {
+            writing -= call.writes ? 1 : 0;
+            if (writing == 0) {
+                writesEnded.signalAll();
+            }
+            free.push(call);
         }
     }
 
@@ -215,25 +263,25 @@ final class DirectExchange implements Exchange {
 
     @Override
     public boolean startWrite(long offset, int lengthBytes, DataRequest request) throws IOException {
-        boolean pushes = isToPush(offset, lengthBytes, request);
-        if (pushes) {
-            call(true, offset, lengthBytes, request).start();
+        fillLastBlock(offset, lengthBytes, request);
+        Call call = call(true, offset, lengthBytes, request);
+        if (call != null) {
+            call.start();
         }
-        return pushes;
+        return call != null;
     }
 
     @Override
     public void write(long offset, int lengthBytes, DataRequest request) throws IOException {
-        if (isToPush(offset, lengthBytes, request)) {
-            call(true, offset, lengthBytes, request).runHere();
+        fillLastBlock(offset, lengthBytes, request);
+        Call call = call(true, offset, lengthBytes, request);
+        if (call != null) {
+            call.runHere();
         }
     }
 
-    /**
-     * Checks a write, and fills the rest of its last logical block with zeros. Returns false if gradients are discarded until the
-     * next fsync.
-     */
-    private boolean isToPush(long offset, int lengthBytes, DataRequest request) throws IOException {
+    /** Checks a write, and fills the rest of its last logical block with zeros. */
+    private void fillLastBlock(long offset, int lengthBytes, DataRequest request) throws IOException {
         boolean toTheEnd = offset + lengthBytes == sizeBytes;
         if (!LogicalBlock.isAligned(offset) || !LogicalBlock.isAligned(lengthBytes) && !toTheEnd) {
             throw new ErrnoException(Errno.EINVAL, "a write of " + lengthBytes + " bytes at byte " + offset
@@ -247,7 +295,6 @@ final class DirectExchange implements Exchange {
         if (bytes > lengthBytes) {
             Memories.zero(request.memory(), request.memoryOffset() + lengthBytes, bytes - lengthBytes);
         }
-        return rollback == null;
     }
 
     @Override
@@ -265,7 +312,7 @@ final class DirectExchange implements Exchange {
         }
         IOException told = rollback;
         if (told != null) {
-            goOn(told);
+            goOn(told, cancellation);
             if (onRollback == OnRollback.FAIL) {
                 // An interrupted call must end with EINTR. When the process repeats the call, the repeated call reports the
                 // failure.

@@ -3,15 +3,23 @@ package io.modeldisk.mount.exchange;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.modeldisk.mount.FakeRequest;
 import io.modeldisk.mount.MemoryModel;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.platform.cancellation.Cancellation;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.test.Await;
 import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 final class DirectExchangeTest extends ExchangeFixture<Exchange> {
     private static final int SIZE = (1 << 20) + 20;
 
@@ -78,6 +86,38 @@ final class DirectExchangeTest extends ExchangeFixture<Exchange> {
         fsync();
         assertThat(model.weight(0)).isEqualTo((byte) 8);
         assertThat(exchange.counters().rollbacks.sum()).isEqualTo(1);
+    }
+
+    /** Otherwise, the write would push a part of a gradient that is discarded. */
+    @Test
+    void readThatFindsARollbackPermitsNoPushBeforeTheWritesInProgressHaveEnded() throws Exception {
+        AtomicInteger continuations = new AtomicInteger();
+        exchange.prepare(true, Cancellation.NONE);
+        model.whenGoingOn = continuations::incrementAndGet;
+        model.pushesWait(true);
+        try (FakeRequest other = new FakeRequest()) {
+            Future<?> write = start(() -> {
+                exchange.write(0, 4096, other.with(1, 4096));
+                return null;
+            });
+            Await.await("the write is about to push", () -> model.waiting.get() == 1);
+            model.goBack(7);
+            Future<?> read = start(() -> read(0));
+            Await.await("the read has found the rollback", () -> exchange.counters().failures.sum() == 1);
+            assertThat(continuations).hasValue(0);
+            model.pushesWait(false);
+            write.get(30, TimeUnit.SECONDS);
+            read.get(30, TimeUnit.SECONDS);
+        }
+        assertThat(model.pushes).isEmpty();
+        assertThat(request.answer).containsExactly(7);
+        assertThat(continuations).hasValue(1);
+    }
+
+    private static Future<?> start(Callable<?> call) {
+        FutureTask<?> task = new FutureTask<>(call);
+        Thread.ofVirtual().start(task);
+        return task;
     }
 
     @Test

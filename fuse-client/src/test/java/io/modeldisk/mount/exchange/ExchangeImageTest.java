@@ -96,7 +96,7 @@ class ExchangeImageTest {
         Images.fieldsOf(DirectExchange.class).imaged("pushed", "round", "rollback")
             .notImaged(CONSTANT, "model", "sizeBytes", "clock", "onRollback")
             .notImaged("statistics start again in the next process", "counters")
-            .notImaged("no call is in progress", "free")
+            .notImaged("no call is in progress", "free", "writing", "lock", "writesEnded", "wakeReads")
             .notImaged("the previous process has counted a rollback that is in the image", "counted")
             .check();
     }
