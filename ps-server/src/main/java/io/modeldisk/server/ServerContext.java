@@ -40,6 +40,9 @@ public final class ServerContext {
     /** The default size of a block: 256 KiB. */
     public static final int DEFAULT_BLOCK_SIZE_BYTES = 256 << 10;
 
+    /** The size of a block that depends on the size of the model. Not 0, because a user can give 0 by mistake. */
+    private static final long SIZE_FOR_MODEL = Long.MIN_VALUE;
+
     /** The default consistency mode. */
     public static final String DEFAULT_CONSISTENCY = "bsp";
 
@@ -105,8 +108,7 @@ public final class ServerContext {
     private Path tensors;
     private int shard;
     private int shards = 1;
-    /** The size of a block; 0 for a size that depends on the size of the model. */
-    private long blockSizeBytes;
+    private long blockSizeBytes = SIZE_FOR_MODEL;
     private String aggregatorSpecification;
     private String consistency = DEFAULT_CONSISTENCY;
     private int learners = DEFAULT_LEARNERS;
@@ -340,7 +342,7 @@ public final class ServerContext {
             nonFinite = NonFinite.PASS;
         }
         source = source();
-        if (blockSizeBytes == 0) {
+        if (blockSizeBytes == SIZE_FOR_MODEL) {
             blockSizeBytes = blockSizeOf(source.sizeBytes());
         }
         facts = describe();
@@ -370,8 +372,10 @@ public final class ServerContext {
     }
 
     private void validateNumbers() {
-        check(blockSizeBytes == 0 || Long.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
-            && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
+        check(
+            blockSizeBytes == SIZE_FOR_MODEL
+                || Long.bitCount(blockSizeBytes) == 1 && blockSizeBytes >= MIN_BLOCK_SIZE_BYTES
+                    && blockSizeBytes <= MAX_BLOCK_SIZE_BYTES,
             "blockSize=%s must be a power of two from 4096 to 1 MiB", ByteSize.exact(blockSizeBytes));
         int maxShards = MAX_PORTAL_GROUPS / portGroups.count();
         check(shards >= 1 && shards <= maxShards, "shards=%s must be from 1 to %s", shards, maxShards);

@@ -27,6 +27,7 @@ class ContextTest {
 
     @Test
     void wrongSettingIsRefusedWithItsNameAndValue() {
+        assertRefused(c -> c.blockSizeBytes(0), "blockSize=0 B must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(300 << 10), "blockSize=300 KiB must be a power of two from 4096 to 1 MiB");
         assertRefused(c -> c.blockSizeBytes(2 << 20), "blockSize=2 MiB must be");
         assertRefused(c -> c.blockSizeBytes(2048), "blockSize=2 KiB must be");

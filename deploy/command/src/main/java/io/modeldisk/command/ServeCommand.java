@@ -295,7 +295,6 @@ final class ServeCommand implements Callable<Integer> {
             .shard(place.shard())
             .shards(place.shards())
             .listen(portal(listen))
-            .blockSizeBytes(blockSize == null ? 0 : blockSize.bytes())
             .aggregator(aggregator, Aggregators.parse(aggregator))
             .consistency(consistency)
             .learners(learners)
@@ -311,6 +310,9 @@ final class ServeCommand implements Callable<Integer> {
             .network(limits::apply)
             .network(datamovers::apply)
             .network(network -> network.access(access).eagerBytes(name -> sizes.of(name).eagerBytes()));
+        if (blockSize != null) {
+            context.blockSizeBytes(blockSize.bytes());
+        }
         return addSource(context);
     }
 
