@@ -5,10 +5,14 @@ import io.modeldisk.platform.files.DurableFiles;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.protocol.engine.Nexus;
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
 /**
  * Records which shards stop. Each of these shards has a file in the shared directory. With these files, shards that stop together
@@ -49,6 +53,8 @@ final class ShardStops {
         }
     }
 
+    private static final Logger LOG = LogManager.getLogger(ShardStops.class);
+
     private final StateDirectory state;
     private final int shard;
     private final int shards;
@@ -72,7 +78,7 @@ final class ShardStops {
     long takeHistory(long checkpoint) throws IOException {
         Stop last = read(shard);
         boolean continues = last != null && last.checkpoint() == checkpoint;
-        Kept kept = state.read(learnersFile(), Kept.class);
+        Kept kept = kept();
         if (continues && kept != null && kept.id() == last.id()) {
             learners = kept.learners().stream().map(KeptLearner::learner).toList();
         }
@@ -80,8 +86,29 @@ final class ShardStops {
             // After a power failure, the file must not reappear, because the checkpoint does not have the updates that follow.
             DurableFiles.sync(state.path());
         }
-        Files.deleteIfExists(state.path().resolve(learnersFile()));
+        deleteLearners();
         return continues ? last.history() : 0;
+    }
+
+    private Kept kept() {
+        try {
+            return state.read(learnersFile(), Kept.class);
+        } catch (IOException e) {
+            LOG.warn("{}; the learners join anew, and a push that was in flight fails with ESTALE", e.getMessage());
+            return null;
+        }
+    }
+
+    /** Deletes the learners of this shard, and those of a model that had another number of shards. */
+    private void deleteLearners() throws IOException {
+        try (DirectoryStream<Path> files = Files.newDirectoryStream(state.path(), "learners-*-of-*.json")) {
+            for (Path file : files) {
+                String name = file.getFileName().toString();
+                if (name.equals(learnersFile()) || !name.endsWith(of())) {
+                    Files.deleteIfExists(file);
+                }
+            }
+        }
     }
 
     /** Returns the learners that the last stop has recorded. Must be called after {@link #takeHistory}. */
@@ -144,11 +171,15 @@ final class ShardStops {
     }
 
     private String file(int number) {
-        return PlainText.format("stop-%05d-of-%05d.json", number + 1, shards);
+        return PlainText.format("stop-%05d", number + 1) + of();
     }
 
     private String learnersFile() {
-        return PlainText.format("learners-%05d-of-%05d.json", shard + 1, shards);
+        return PlainText.format("learners-%05d", shard + 1) + of();
+    }
+
+    private String of() {
+        return PlainText.format("-of-%05d.json", shards);
     }
 
     private Stop read(int number) throws IOException {
