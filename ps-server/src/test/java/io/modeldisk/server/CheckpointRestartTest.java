@@ -166,6 +166,22 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
+    void learnerContinuesAfterTwoPlannedStopsBetweenWhichItHasNotComeBack() throws Exception {
+        ShardModel shard = startOf(2);
+        Nexus other = FakeTask.nexus("b");
+        shard.target().nexusEstablished(other);
+        long number = join(shard, LEARNER, false);
+        long others = join(shard, other, false);
+        push(shard, 1, 1);
+        write(shard.target().units().get(0), new FakeTask(other, 0, SIZE).fill(1).ofRound(1));
+        ShardModel again = startedAfterAStop(shard, 2);
+        assertThat(join(again, LEARNER, false)).isEqualTo(number);
+        ShardModel twice = startedAfterAStop(again, 2);
+        assertThat(join(twice, LEARNER, false)).isEqualTo(number);
+        assertThat(join(twice, other, false)).isEqualTo(others);
+    }
+
+    @Test
     void learnerWithoutWhichARoundHasClosedDoesNotContinueAfterAPlannedStop() throws Exception {
         Nexus other = FakeTask.nexus("b");
         ShardModel shard = startOf(2);

@@ -536,7 +536,7 @@ public final class Checkpointer implements AutoCloseable {
             stop.advanced();
             AtomicReference<MembershipImage<Nexus>> image = new AtomicReference<>();
             learners.image(image::set);
-            complete = stop.end(image.get());
+            complete = stop.end(image.get(), learners.former());
         } catch (IOException e) {
             LOG.warn("the stop of the shard cannot be recorded in {}: {}", state.path(), e.toString());
         }

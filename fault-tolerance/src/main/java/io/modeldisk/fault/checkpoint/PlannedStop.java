@@ -1,5 +1,6 @@
 package io.modeldisk.fault.checkpoint;
 
+import io.modeldisk.fault.membership.Membership;
 import io.modeldisk.fault.membership.MembershipImage;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.dialect.ConsistencyMode;
@@ -13,6 +14,7 @@ import java.util.Objects;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -240,12 +242,15 @@ final class PlannedStop {
     /**
      * Returns whether the newest checkpoint has all updates. Records the result in the directory for the next start, and in bsp
      * the learners that have pushed the last round of the checkpoint.
+     *
+     * @param former the learners of the last stop that have not joined yet; see {@link Membership#former}
      */
-    boolean end(MembershipImage<Nexus> learners) throws IOException {
+    boolean end(MembershipImage<Nexus> learners, List<MembershipImage.Learner<Nexus>> former) throws IOException {
         boolean complete = isSaved();
         boolean continues = complete && inRounds && learners.openedRound() == saved.round();
         stops.stopped(saved.number(), complete ? history : 0, continues
-            ? learners.learners().stream().filter(learner -> learner.joinRound() <= saved.round()).toList()
+            ? Stream.concat(learners.learners().stream(), former.stream())
+                .filter(learner -> learner.joinRound() <= saved.round()).toList()
             : List.of());
         return complete;
     }

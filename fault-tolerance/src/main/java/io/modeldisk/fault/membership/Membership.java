@@ -287,6 +287,13 @@ public class Membership<K, M extends Member<K>> {
         }
     }
 
+    /** Returns the learners of {@link #remember} that have not joined yet, and can continue because no round was opened since. */
+    public List<MembershipImage.Learner<K>> former() {
+        synchronized (lock) {
+            return lastOpenedRound < firstRound ? List.copyOf(former.values()) : List.of();
+        }
+    }
+
     /** Returns the round at which learners join while the job forms. */
     public long firstRound() {
         synchronized (lock) {
