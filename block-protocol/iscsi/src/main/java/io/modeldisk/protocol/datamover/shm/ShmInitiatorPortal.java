@@ -8,7 +8,10 @@ import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.InitiatorDatamover;
 import io.modeldisk.protocol.datamover.InitiatorPortal;
 import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributes;
 
 /**
  * Connects to a target on this host over shared memory.
@@ -60,18 +63,39 @@ public record ShmInitiatorPortal(Path path) implements InitiatorPortal {
         }
     }
 
-    /**
-     * Checks that the server runs as the same user or as root, because the server can read shared memory of this process.
-     * Returns the server's process id.
-     */
-    private static int checkServer(UnixSocket socket) throws IOException {
+    /** Checks that the server may read the shared memory of this process. Returns the server's process id. */
+    private int checkServer(UnixSocket socket) throws IOException {
         UnixSocket.Peer server = socket.peer();
-        int user = Processes.effectiveUserId();
-        if (user != 0 && server.userId() != 0 && server.userId() != user) {
-            throw new IOException(
-                "the server at the socket runs as user " + server.userId() + ", but this process runs as user " + user
-                    + "; run both as the same user");
-        }
+        checkUser(path, Processes.effectiveUserId(), server.userId());
         return server.processId();
+    }
+
+    /**
+     * Checks that the server at a socket runs as the same user or as root. Root also accepts the users to whom it gave the
+     * directory: its owner, and the user that has the name of its group, such as {@code modeldisk}. Other members of that group
+     * can create sockets in the directory too, and must not receive root's gradients.
+     */
+    static void checkUser(Path path, int user, int server) throws IOException {
+        int owner = (int) Files.getAttribute(path, "unix:uid", LinkOption.NOFOLLOW_LINKS);
+        if (server != owner) {
+            throw new IOException("the server at the socket " + path + " runs as user " + server
+                + ", but the socket belongs to user " + owner + "; end that server, or remove the socket");
+        }
+        if (server == 0 || server == user) {
+            return;
+        }
+        if (user != 0) {
+            throw new IOException("the server at the socket runs as user " + server
+                + ", but this process runs as user " + user + "; run both as the same user");
+        }
+        Path directory = path.toAbsolutePath().getParent();
+        String group = Files.readAttributes(directory, PosixFileAttributes.class).group().getName();
+        boolean given = (int) Files.getAttribute(directory, "unix:uid") == server
+            || Files.getOwner(path, LinkOption.NOFOLLOW_LINKS).getName().equals(group);
+        if (!given) {
+            throw new IOException("the server at the socket " + path + " runs as user " + server
+                + ", but root shares memory only with root, the owner of the socket's directory, and user " + group
+                + "; run the server as one of them, or choose another directory with --shm-directory");
+        }
     }
 }
