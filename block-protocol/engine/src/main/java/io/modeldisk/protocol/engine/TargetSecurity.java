@@ -38,8 +38,7 @@ final class TargetSecurity {
         LoginException.require(List.of(methods.split(",", -1)).contains(required), LoginStatus.AUTHENTICATION_FAILURE,
             policy.secrets() != null
                 ? "AuthMethod=" + methods + " must include " + required
-                : "this shard has no secrets, so it cannot authenticate itself; start it with --secrets, or remove the line"
-                    + " 'peer' from the secrets file of the initiator");
+                : "this shard has no secrets, so it cannot authenticate itself; start it with --secrets");
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
             chap = new TargetChap(policy.secrets(), random);

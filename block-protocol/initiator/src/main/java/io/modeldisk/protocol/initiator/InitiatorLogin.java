@@ -152,12 +152,13 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
             // Another target could send other data with the status.
             words = null;
         }
+        // The target may not have authenticated itself, so its words only follow the words of this initiator.
         return new LoginException(status,
-            "the login to '" + context.targetName + "' at " + context.portalText() + (words == null
-                ? " as initiator " + context.initiatorName
-                    + (chap == null ? "" : ", user '" + context.secrets.selfName() + "',") + " was refused: "
-                    + LoginStatus.describe(status) + remedy(status)
-                : " was refused: " + PeerText.printable(words)));
+            "the login to '" + context.targetName + "' at " + context.portalText() + " as initiator "
+                + context.initiatorName + (chap == null ? "" : ", user '" + context.secrets.selfName() + "',")
+                + " was refused: " + LoginStatus.describe(status)
+                + remedy(status)
+                + (words == null ? "" : " (the target says: " + PeerText.printable(words) + ")"));
     }
 
     /** Returns advice for a user whose login was refused; an empty string if there is no advice. */

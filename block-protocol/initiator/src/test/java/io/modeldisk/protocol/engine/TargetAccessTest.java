@@ -125,7 +125,8 @@ class TargetAccessTest {
             assertThat(session.isOpen()).isTrue();
         }
         assertThatThrownBy(() -> login("self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"))
-            .hasMessageContaining("this shard has no secrets, so it cannot authenticate itself");
+            .hasMessageContaining(" was refused: authentication failed; check the secrets files: ")
+            .hasMessageEndingWith(" (the target says: this shard has no secrets, so it cannot authenticate itself; start it with --secrets)");
     }
 
     @Test
@@ -225,8 +226,9 @@ class TargetAccessTest {
         serveWithSecrets();
         assertThatThrownBy(() -> login("self bound theSecretOfTheBound"))
             .hasMessageEndingWith(
-                " was refused: user 'bound' may not log in as initiator iqn.test:ours: its line in the"
-                    + " shard's secrets file admits only iqn.test:bound*");
+                " as initiator iqn.test:ours, user 'bound', was refused: this initiator is not allowed to use the target;"
+                    + " the log of the shard has the reason (the target says: user 'bound' may not log in as initiator iqn.test:ours: its line in the"
+                    + " shard's secrets file admits only iqn.test:bound*)");
         assertThatThrownBy(() -> login("self bound notTheSecretOfIts"))
             .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused: authentication failed;");
     }
