@@ -100,8 +100,8 @@ final class RightsIT {
     void refusalNamesTheInitiatorAndThePatternToTheUserAndInTheLogOfTheShard() throws Exception {
         Running shard = Command.serve(sandbox, "--model", "m", "--size", BYTES, "--secrets", server);
         Shards shards = new Shards("m", List.of(Command.port(shard)));
-        String login = "user 'seven' may not log in as initiator " + LEARNER
-            + "eight: its line in the shard's secrets file admits only " + LEARNER + "seven";
+        String login = "its line in the shard's secrets file admits only " + LEARNER
+            + "seven, so user 'seven' may not log in as initiator " + LEARNER + "eight";
         String command = "a request for a checkpoint needs may=raw, but user 'watcher' has may=status in the shard's"
             + " secrets file as initiator " + LEARNER + "checkpoint-";
 

@@ -3,6 +3,7 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.platform.threads.Interruption;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.Right;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.time.Duration;
@@ -100,12 +101,17 @@ final class SessionTable {
 
     private void checkOwner(Session wanted, Session old) throws LoginException {
         if (old != null && !Objects.equals(old.user(), wanted.user())) {
-            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, "user " + wanted.user()
-                + " is not allowed to replace the session of user " + old.user()
+            throw reserved("user " + wanted.user() + " is not allowed to replace the session of user " + old.user()
                 + ", although both logins have the same initiator name and ISID");
         }
         String refusal = wanted.discovery() ? null : target.loginRefusal(wanted.nexus());
-        LoginException.require(refusal == null, LoginStatus.AUTHORIZATION_FAILURE, refusal);
+        if (refusal != null) {
+            throw reserved(refusal);
+        }
+    }
+
+    private static LoginException reserved(String details) {
+        return new LoginException(LoginStatus.AUTHORIZATION_FAILURE, ChapSecrets.RESERVED, details);
     }
 
     /**

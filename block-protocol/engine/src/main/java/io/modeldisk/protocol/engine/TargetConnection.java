@@ -113,7 +113,7 @@ final class TargetConnection implements Runnable {
                 server.refusals().refused(peerAddress, e.getMessage());
             }
         } catch (LoginException e) {
-            server.refusals().refused(peerAddress, "the login failed: " + e.getMessage());
+            server.refusals().refused(peerAddress, "the login failed: " + e.logged());
         } catch (EOFException | ClosedChannelException e) {
             LOG.debug("the connection with {} is closed: {}", datamover.peer(), e.toString());
         } catch (IOException e) {

@@ -97,9 +97,9 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         } catch (LoginException e) {
             connection.delayRefusal();
             fail(request, e);
-            throw initiatorName == null || e.getMessage().contains(initiatorName)
+            throw initiatorName == null || e.logged().contains(initiatorName)
                 ? e
-                : new LoginException(e.status(), "initiator " + initiatorName + ": " + e.getMessage());
+                : new LoginException(e.status(), e.logged() + " (initiator " + initiatorName + ")");
         }
     }
 

@@ -5,6 +5,7 @@ import io.modeldisk.protocol.login.Key;
 import io.modeldisk.protocol.login.LoginException;
 import io.modeldisk.protocol.login.Right;
 import io.modeldisk.protocol.login.TextParameters;
+import io.modeldisk.protocol.login.chap.ChapSecrets;
 import io.modeldisk.protocol.login.chap.TargetChap;
 import io.modeldisk.protocol.pdu.LoginStatus;
 import java.security.SecureRandom;
@@ -59,8 +60,11 @@ final class TargetSecurity {
     /** Checks that the authenticated user is allowed to log in with this initiator name. */
     void authorize(String initiatorName) throws LoginException {
         String refusal = chap == null ? null : chap.refusal(initiatorName);
-        LoginException.require(refusal == null, LoginStatus.AUTHORIZATION_FAILURE,
-            "user '" + user() + "' may not log in as initiator " + initiatorName + ": " + refusal);
+        if (refusal != null) {
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE,
+                refusal + ", so user '" + user() + "' may not log in as initiator " + initiatorName,
+                refusal.equals(ChapSecrets.RESERVED) ? chap.reservation(initiatorName) : null);
+        }
     }
 
     /** Returns the rights of the authenticated user in a session of this initiator, or all rights without CHAP. */

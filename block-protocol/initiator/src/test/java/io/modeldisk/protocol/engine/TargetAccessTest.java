@@ -126,7 +126,8 @@ class TargetAccessTest {
         }
         assertThatThrownBy(() -> login("self learner aVeryLongSecretOfIts\npeer shards theShardsOwnSecret1"))
             .hasMessageContaining(" was refused: authentication failed; check the secrets files: ")
-            .hasMessageEndingWith(" (the target says: this shard has no secrets, so it cannot authenticate itself; start it with --secrets)");
+            .hasMessageEndingWith(
+                " (the target says: this shard has no secrets, so it cannot authenticate itself; start it with --secrets)");
     }
 
     @Test
@@ -207,12 +208,12 @@ class TargetAccessTest {
         serveWithSecrets();
         assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", INITIATOR, TARGET).text())
             .containsEntry("X-io.modeldisk.refusal",
-                "user 'bound' may not log in as initiator iqn.test:raw: its line in"
-                    + " the shard's secrets file admits only iqn.test:bound*");
+                "its line in the shard's secrets file admits only iqn.test:bound*,"
+                    + " so user 'bound' may not log in as initiator iqn.test:raw");
         assertThat(authenticate(connect(), "learner", SECRET, "InitiatorName=iqn.test:bound1", TARGET).text())
             .containsEntry("X-io.modeldisk.refusal",
-                "user 'learner' may not log in as initiator iqn.test:bound1: another"
-                    + " line of the shard's secrets file reserves iqn.test:bound*");
+                "this name is reserved for other users,"
+                    + " so user 'learner' may not log in as initiator iqn.test:bound1");
         assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1",
             "TargetName=iqn.test:none").text()).hasEntrySatisfying("X-io.modeldisk.refusal",
                 reason -> assertThat(reason).contains("the target's name is " + MemoryTarget.NAME));
@@ -222,13 +223,27 @@ class TargetAccessTest {
     }
 
     @Test
+    void onlyTheLogNamesOtherUsersAndTheirPatterns() throws Exception {
+        serveWithSecrets();
+        loggedIn("bound", "theSecretOfTheBound", "InitiatorName=iqn.test:bound1");
+        try (LogLines log = new LogLines(RefusalLog.class)) {
+            assertThat(authenticate(connect(), "learner", SECRET, "InitiatorName=iqn.test:bound1", TARGET).text()
+                .get("X-io.modeldisk.refusal")).doesNotContain("bound*", "'bound'");
+            await("the refusal is logged", () -> !log.lines().isEmpty());
+            assertThat(log.lines()).singleElement().asString().contains("so user 'learner' may not log in as initiator "
+                + "iqn.test:bound1: another line of the shard's secrets file reserves iqn.test:bound*");
+        }
+    }
+
+    @Test
     void modeldiskInitiatorReportsItsNameAndTheReasonOfARefusal() throws IOException {
         serveWithSecrets();
         assertThatThrownBy(() -> login("self bound theSecretOfTheBound"))
             .hasMessageEndingWith(
                 " as initiator iqn.test:ours, user 'bound', was refused: this initiator is not allowed to use the target;"
-                    + " the log of the shard has the reason (the target says: user 'bound' may not log in as initiator iqn.test:ours: its line in the"
-                    + " shard's secrets file admits only iqn.test:bound*)");
+                    + " the log of the shard has the reason (the target says: its line in the shard's"
+                    + " secrets file admits only iqn.test:bound*,"
+                    + " so user 'bound' may not log in as initiator iqn.test:ours)");
         assertThatThrownBy(() -> login("self bound notTheSecretOfIts"))
             .hasMessageContaining("as initiator iqn.test:ours, user 'bound', was refused: authentication failed;");
     }
@@ -285,7 +300,14 @@ class TargetAccessTest {
         RawInitiator raw = loggedIn("learner", SECRET);
         RawInitiator other = connect();
         authenticate(other, "other", "anotherVeryLongSecret", INITIATOR, TARGET);
-        assertThat(other.login(1, 3).loginStatus()).isEqualTo(0x0202);
+        try (LogLines log = new LogLines(RefusalLog.class)) {
+            Reply refusal = other.login(1, 3);
+            assertThat(refusal.loginStatus()).isEqualTo(0x0202);
+            assertThat(refusal.text()).containsEntry("X-io.modeldisk.refusal", "this name is reserved for other users");
+            await("the refusal is logged", () -> !log.lines().isEmpty());
+            assertThat(log.lines().getFirst())
+                .contains("user other is not allowed to replace the session of user learner");
+        }
         assertThat(raw.ping(RawInitiator.EMPTY).opcode()).isEqualTo(0x20);
         loggedIn("learner", SECRET);
         assertThat(raw.isClosedByTarget()).isTrue();

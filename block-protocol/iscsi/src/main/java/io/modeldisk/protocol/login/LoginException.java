@@ -4,12 +4,13 @@ import io.modeldisk.protocol.pdu.LoginStatus;
 import java.io.IOException;
 import java.io.Serial;
 
-/** A failed login, with the login status that the peer receives. */
+/** A failed login, with the login status that the peer receives, and with the reasons for the peer and for the log. */
 public final class LoginException extends IOException {
     @Serial
     private static final long serialVersionUID = 1;
 
     private final int status;
+    private final String details;
 
     /** Creates a failure with {@link LoginStatus#INITIATOR_ERROR}. */
     public LoginException(String message) {
@@ -18,8 +19,19 @@ public final class LoginException extends IOException {
 
     /** Creates a failure with the given {@link LoginStatus}. */
     public LoginException(int status, String message) {
+        this(status, message, null);
+    }
+
+    /**
+     * Creates a failure with the given {@link LoginStatus}.
+     *
+     * @param message the reason, which the peer may know
+     * @param details what only the log may have, such as other users; null if there is nothing
+     */
+    public LoginException(int status, String message, String details) {
         super(message);
         this.status = status;
+        this.details = details;
     }
 
     /** Fails the login with {@link LoginStatus#INITIATOR_ERROR} unless a condition is met. */
@@ -32,6 +44,11 @@ public final class LoginException extends IOException {
         if (!condition) {
             throw new LoginException(status, message);
         }
+    }
+
+    /** Returns the reason for the log: the message and the details. */
+    public String logged() {
+        return details == null ? getMessage() : getMessage() + ": " + details;
     }
 
     /** The {@link LoginStatus} of the failure. */

@@ -52,6 +52,9 @@ import java.util.stream.Collectors;
  * Immutable.
  */
 public final class ChapSecrets {
+    /** The reason for a refusal because of other users. A user does not learn who they are: only the log names them. */
+    public static final String RESERVED = "this name is reserved for other users";
+
     /** The prefix of the initiator name of every primary. */
     public static final String PRIMARY_INITIATOR = "iqn.2026-11.io.modeldisk.shard:";
 
@@ -283,7 +286,7 @@ public final class ChapSecrets {
     }
 
     /**
-     * Returns the reason why a user may not log in under an initiator name, with the pattern that excludes the name. Returns
+     * Returns the reason why a user may not log in under an initiator name, with the patterns of the user's own line. Returns
      * null if the user may. If a pattern of any peer matches the name, only peers with such a pattern may use the name. Every
      * user may use the name of an observer.
      */
@@ -299,11 +302,11 @@ public final class ChapSecrets {
         if (!peer.initiators().isEmpty()) {
             return "its line in the shard's secrets file admits only " + listed(peer.initiators());
         }
-        return primary ? null : reservation(initiatorName);
+        return primary || reservation(initiatorName) == null ? null : RESERVED;
     }
 
-    /** Returns the reason why an initiator name is only for other users; null if no pattern reserves the name. */
-    private String reservation(String initiatorName) {
+    /** Returns the line that reserves an initiator name, as text for the log; null if no pattern reserves the name. */
+    String reservation(String initiatorName) {
         return peers.values().stream().flatMap(peer -> peer.initiators().stream())
             .filter(pattern -> pattern.matches(initiatorName)).findFirst()
             .map(pattern -> "another line of the shard's secrets file reserves " + pattern).orElse(null);

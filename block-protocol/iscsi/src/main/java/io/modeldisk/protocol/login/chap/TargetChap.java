@@ -119,4 +119,9 @@ public final class TargetChap {
     public String refusal(String initiatorName) {
         return secrets.refusal(user, initiatorName);
     }
+
+    /** Returns which line reserves the initiator name, as text for the log; null if none does. */
+    public String reservation(String initiatorName) {
+        return secrets.reservation(initiatorName);
+    }
 }

@@ -158,7 +158,8 @@ class SecretsTest {
             Stream.of("seven", "spare", "operator", "monitor").filter(user -> secrets.refusal(user, seven) == null))
             .as("users that may log in as learner seven").containsExactly("seven", "spare");
         assertThat(secrets.refusal("operator", "iqn.2026-11.io.modeldisk.learner:eight")).isNull();
-        assertThat(secrets.refusal("monitor", seven)).isEqualTo(
+        assertThat(secrets.refusal("monitor", seven)).isEqualTo("this name is reserved for other users");
+        assertThat(secrets.reservation(seven)).isEqualTo(
             "another line of the shard's secrets file reserves iqn.2026-11.io.modeldisk.learner:seven");
     }
 
