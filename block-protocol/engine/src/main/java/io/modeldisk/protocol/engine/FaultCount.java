@@ -3,8 +3,8 @@ package io.modeldisk.protocol.engine;
 import io.modeldisk.platform.text.LogThinning;
 
 /**
- * The number of faulty PDUs and writes of one connection, or of its commands that were refused for lack of a right. An initiator
- * can cause any number of such faults, so the target logs only some of them. Used only by the receiver thread.
+ * The number of faulty PDUs and writes of one connection. An initiator can cause any number of such faults, so the target logs
+ * only some of them. Used only by the receiver thread.
  */
 final class FaultCount {
     private long count;

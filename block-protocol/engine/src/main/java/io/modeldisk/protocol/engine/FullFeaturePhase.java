@@ -79,7 +79,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         this.active = new ActiveTags(setup.window().maxSlots());
         this.end = new TaskEnd(setup, active);
         this.putter = new TaskPutter(setup, end);
-        this.runner = new TaskRunner(setup, attentions, active, end, putter, faults);
+        this.runner = new TaskRunner(setup, attentions, active, end, putter, faults, connection::denied);
         this.tasks = new TaskSet(setup, putter, end);
         this.exchange = new TextExchange(setup.target(), setup.targetAddresses(), setup.discovery());
     }
@@ -262,7 +262,7 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         int response = TaskManagement.perform(received, setup.target(), this, tasks, connection);
         if (response == TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED) {
             Nexus nexus = connection.nexus();
-            runner.denied("user '" + nexus.user() + "' as initiator " + nexus.initiatorName()
+            connection.denied("user '" + nexus.user() + "' as initiator " + nexus.initiatorName()
                 + " lacks the rights for task management function " + received.function());
         }
         if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST

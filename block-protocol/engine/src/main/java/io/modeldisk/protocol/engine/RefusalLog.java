@@ -10,13 +10,17 @@ import java.util.Map;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
-/** Logs refused connections and logins, at most one line in ten seconds for each address. Thread-safe. */
+/**
+ * Logs refused connections and logins, or refused commands, at most one line in ten seconds for each address. An initiator could
+ * cause any number of them, over any number of connections. Thread-safe.
+ */
 final class RefusalLog {
     private static final Logger LOG = LogManager.getLogger(RefusalLog.class);
     private static final Duration PAUSE = Duration.ofSeconds(10);
     private static final int MAX_ADDRESSES = 256;
 
     private final NanoClock clock;
+    private final String refused;
     private final Map<InetAddress, Refusals> refusals = new LinkedHashMap<>(16, 0.75f, true) {
         @Serial
         private static final long serialVersionUID = 1;
@@ -32,12 +36,18 @@ final class RefusalLog {
         private long unlogged;
     }
 
-    RefusalLog(NanoClock clock) {
+    /**
+     * Creates a log.
+     *
+     * @param refused what is refused, such as {@code the connection}
+     */
+    RefusalLog(NanoClock clock, String refused) {
         this.clock = clock;
+        this.refused = refused;
     }
 
     /**
-     * Logs a refused connection, or only counts it if a refusal of the address was logged in the last ten seconds.
+     * Logs a refusal, or only counts it if a refusal of the address was logged in the last ten seconds.
      *
      * @param reason the reason, whose control characters are escaped in the log
      * @return whether the refusal was logged
@@ -50,7 +60,7 @@ final class RefusalLog {
             return false;
         }
         long unlogged = before == null ? 0 : before.unlogged;
-        LOG.warn("the connection from {} was refused: {}{}", address.getHostAddress(), PeerText.printable(reason),
+        LOG.warn("{} from {} was refused: {}{}", refused, address.getHostAddress(), PeerText.printable(reason),
             unlogged == 0 ? "" : "; further refusals since the last message: " + unlogged);
         Refusals now = new Refusals();
         now.loggedNs = nowNs;

@@ -158,6 +158,11 @@ final class TargetConnection implements Runnable {
         return session;
     }
 
+    /** Logs a command that was refused for lack of a right. */
+    void denied(String reason) {
+        server.denials().refused(peerAddress, reason);
+    }
+
     String peerHost() {
         return peerAddress.getHostAddress();
     }

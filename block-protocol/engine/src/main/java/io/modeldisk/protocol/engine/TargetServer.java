@@ -61,6 +61,7 @@ public final class TargetServer implements AutoCloseable {
     private final RunningClock clock;
     private final FailureDelays failureDelays;
     private final RefusalLog refusals;
+    private final RefusalLog denials;
     /** The time at which the connections were last checked. */
     private volatile long checkedNs;
     private volatile boolean closed;
@@ -70,7 +71,8 @@ public final class TargetServer implements AutoCloseable {
         this.context = context;
         this.clock = new RunningClock(context.clock, RunningClock.DEFAULT_LONGEST_STEP);
         this.failureDelays = new FailureDelays(clock);
-        this.refusals = new RefusalLog(clock);
+        this.refusals = new RefusalLog(clock, "the connection");
+        this.denials = new RefusalLog(clock, "a command");
         this.sessions = new SessionTable(target, context.maxConnections, context.endTimeout);
         this.portGroups = target.portGroups();
         this.logins = new PendingLogins(context.maxLogins, clock);
@@ -319,8 +321,14 @@ public final class TargetServer implements AutoCloseable {
         return clock;
     }
 
+    /** Returns the log of refused connections and logins. */
     RefusalLog refusals() {
         return refusals;
+    }
+
+    /** Returns the log of commands that were refused for lack of a right. */
+    RefusalLog denials() {
+        return denials;
     }
 
     FailureDelays failureDelays() {

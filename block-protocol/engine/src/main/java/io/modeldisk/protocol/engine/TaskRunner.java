@@ -1,6 +1,5 @@
 package io.modeldisk.protocol.engine;
 
-import io.modeldisk.platform.text.PeerText;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.protocol.datamover.DataArrival;
 import io.modeldisk.protocol.datamover.DataError;
@@ -11,6 +10,7 @@ import io.modeldisk.protocol.scsi.ScsiException;
 import io.modeldisk.protocol.scsi.ScsiStatus;
 import io.modeldisk.protocol.scsi.Sense;
 import java.io.IOException;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -28,10 +28,10 @@ final class TaskRunner {
     private final TaskEnd end;
     private final TaskFetcher fetcher;
     private final TaskPutter putter;
-    private final FaultCount denials = new FaultCount();
+    private final Consumer<String> denied;
 
     TaskRunner(FullFeaturePhase.Setup setup, UnitAttentions attentions, ActiveTags active, TaskEnd end,
-        TaskPutter putter, FaultCount faults) {
+        TaskPutter putter, FaultCount faults, Consumer<String> denied) {
         this.window = setup.window();
         this.clock = setup.clock();
         this.active = active;
@@ -39,6 +39,7 @@ final class TaskRunner {
         this.end = end;
         this.fetcher = new TaskFetcher(setup, end, faults);
         this.putter = putter;
+        this.denied = denied;
     }
 
     /** Begins a task and decodes its command. If the decoding fails, stores the sense in the task. */
@@ -67,15 +68,7 @@ final class TaskRunner {
         if (failure.sense().words() == null) {
             LOG.debug("a command of {} failed: {}", nexus.learner(), failure.getMessage());
         } else {
-            denied(failure.sense().words());
-        }
-    }
-
-    /** Logs a refusal for lack of a right, but not each: an initiator could repeat it forever. Called by the receiver thread. */
-    void denied(String reason) {
-        if (denials.add()) {
-            LOG.warn("a command was refused: {} (number of refused commands of this connection so far: {})",
-                PeerText.printable(reason), denials.count());
+            denied.accept(failure.sense().words());
         }
     }
 

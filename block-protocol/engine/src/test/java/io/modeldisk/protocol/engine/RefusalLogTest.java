@@ -15,7 +15,7 @@ class RefusalLogTest {
     @Test
     void refusalsOfAnAddressAreLoggedOnceInTenSeconds() {
         ManualClock clock = new ManualClock();
-        RefusalLog log = new RefusalLog(clock);
+        RefusalLog log = new RefusalLog(clock, "the connection");
         assertThat(
             List.of(log.refused(ONE, "r"), log.refused(ONE, "r"), log.refused(OTHER, "r"), log.refused(ONE, "r")))
             .containsExactly(true, false, true, false);
@@ -26,7 +26,8 @@ class RefusalLogTest {
     @Test
     void textOfAPeerIsEscapedAndCutInTheLog() {
         try (LogLines log = new LogLines(RefusalLog.class)) {
-            new RefusalLog(new ManualClock()).refused(ONE, "SessionType=x\nFAKE LINE" + "x".repeat(8192));
+            new RefusalLog(new ManualClock(), "the connection").refused(ONE,
+                "SessionType=x\nFAKE LINE" + "x".repeat(8192));
             assertThat(log.lines()).singleElement().asString().hasSizeLessThan(400).doesNotContain("\n")
                 .startsWith("the connection from 10.0.0.1 was refused: SessionType=x\\u000AFAKE LINE");
         }

@@ -339,6 +339,22 @@ class TargetAccessTest {
         assertThat(reading.end(tag).status()).isEqualTo(ScsiStatus.TASK_ABORTED);
     }
 
+    @Test
+    void refusedCommandsOfManyConnectionsAreLoggedOnceForAnAddress() throws Exception {
+        serveWithSecrets();
+        try (LogLines log = new LogLines(RefusalLog.class)) {
+            for (int i = 0; i < 3; i++) {
+                RawInitiator watching = loggedIn("watcher", "theSecretOfTheWatcher", "InitiatorName=iqn.test:w" + i);
+                for (int repetition = 0; repetition < 2; repetition++) {
+                    assertThat(watching.manage(TaskManagementRequestPdu.TARGET_WARM_RESET, RawInitiator.NONE))
+                        .isEqualTo(FUNCTION_AUTHORIZATION_FAILED);
+                }
+            }
+            assertThat(log.lines()).singleElement().asString()
+                .startsWith("a command from 127.0.0.1 was refused: ").contains("user 'watcher'");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(ints = {TaskManagementRequestPdu.ABORT_TASK, TaskManagementRequestPdu.ABORT_TASK_SET})
     void everyInitiatorCanAbortItsOwnTasks(int function) throws Exception {
