@@ -262,8 +262,9 @@ final class FullFeaturePhase implements TargetDatamover.Listener {
         int response = TaskManagement.perform(received, setup.target(), this, tasks, connection);
         if (response == TaskManagementResponsePdu.FUNCTION_AUTHORIZATION_FAILED) {
             Nexus nexus = connection.nexus();
-            connection.denied("user '" + nexus.user() + "' as initiator " + nexus.initiatorName()
-                + " lacks the rights for task management function " + received.function());
+            connection
+                .denied("task management function " + received.function() + " needs rights that user '" + nexus.user()
+                    + "' lacks as initiator " + nexus.initiatorName());
         }
         if (response == TaskManagementResponsePdu.TASK_DOES_NOT_EXIST
             && setup.window().plug(received.refCmdSn(), received.cmdSn())) {

@@ -110,8 +110,8 @@ final class SessionTable {
         }
     }
 
-    private static LoginException reserved(String details) {
-        return new LoginException(LoginStatus.AUTHORIZATION_FAILURE, ChapSecrets.RESERVED, details);
+    private static LoginException reserved(String logged) {
+        return new LoginException(LoginStatus.AUTHORIZATION_FAILURE, ChapSecrets.RESERVED, logged);
     }
 
     /**

@@ -181,15 +181,14 @@ final class TargetLogin implements TargetDatamover.ControlListener {
             "the login text does not contain the key InitiatorName");
         initiatorName = IscsiName.normalized(name);
         LoginException.require(initiatorName != null,
-            "InitiatorName=" + name + " is not an iSCSI name of at most 223 bytes");
-        LoginException.require(IscsiName.isPrepared(name), "InitiatorName=" + name
-            + " is not in the form in which names are compared (RFC 3722:"
-            + " lower case, Unicode form NFKC, no dot at the end), so it could be mistaken for another name; write it"
-            + " in this form");
+            "the initiator name is not an iSCSI name of at most 223 bytes: " + name);
+        LoginException.require(IscsiName.isPrepared(name), "write the initiator name in the form in which"
+            + " names are compared (RFC 3722: lower case, Unicode form NFKC, no dot at the end), because it could be mistaken"
+            + " for another name: " + name);
         String type = offered.value(Key.SESSION_TYPE, "Normal");
         discovery = type.equals("Discovery");
         LoginException.require(discovery || type.equals("Normal"), LoginStatus.SESSION_TYPE_NOT_SUPPORTED,
-            "SessionType=" + type + " must be Normal or Discovery");
+            "SessionType must be Normal or Discovery, but is " + type);
         if (discovery) {
             return;
         }
@@ -203,7 +202,7 @@ final class TargetLogin implements TargetDatamover.ControlListener {
         security.authorize(initiatorName);
         LoginException.require(discovery || target.name().equals(IscsiName.normalized(targetName)),
             LoginStatus.TARGET_NOT_FOUND,
-            "TargetName=" + targetName + " is not served here; the target's name is " + target.name());
+            "the target's name is " + target.name() + ", not " + targetName);
     }
 
     /** Creates the session of a successful login and allocates the session's memory. */

@@ -38,7 +38,7 @@ final class TargetSecurity {
         String required = policy.secrets() == null ? Key.NONE : Key.CHAP;
         LoginException.require(List.of(methods.split(",", -1)).contains(required), LoginStatus.AUTHENTICATION_FAILURE,
             policy.secrets() != null
-                ? "AuthMethod=" + methods + " must include " + required
+                ? "AuthMethod must include " + required + ", but is " + methods
                 : "this shard has no secrets, so it cannot authenticate itself; start it with --secrets");
         answers.put(Key.AUTH_METHOD, required);
         if (policy.secrets() != null) {
@@ -61,9 +61,10 @@ final class TargetSecurity {
     void authorize(String initiatorName) throws LoginException {
         String refusal = chap == null ? null : chap.refusal(initiatorName);
         if (refusal != null) {
-            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE,
-                refusal + ", so user '" + user() + "' may not log in as initiator " + initiatorName,
-                refusal.equals(ChapSecrets.RESERVED) ? chap.reservation(initiatorName) : null);
+            // A log and a peer may cut a long text, so the name, which can have 223 bytes, is last.
+            String end = ", so user '" + user() + "' may not log in as initiator " + initiatorName;
+            String logged = refusal.equals(ChapSecrets.RESERVED) ? chap.reservation(initiatorName) : refusal;
+            throw new LoginException(LoginStatus.AUTHORIZATION_FAILURE, refusal + end, logged + end);
         }
     }
 

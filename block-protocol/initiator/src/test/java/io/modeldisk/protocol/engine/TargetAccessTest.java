@@ -230,8 +230,24 @@ class TargetAccessTest {
             assertThat(authenticate(connect(), "learner", SECRET, "InitiatorName=iqn.test:bound1", TARGET).text()
                 .get("X-io.modeldisk.refusal")).doesNotContain("bound*", "'bound'");
             await("the refusal is logged", () -> !log.lines().isEmpty());
-            assertThat(log.lines()).singleElement().asString().contains("so user 'learner' may not log in as initiator "
-                + "iqn.test:bound1: another line of the shard's secrets file reserves iqn.test:bound*");
+            assertThat(log.lines()).singleElement().asString()
+                .contains("another line of the shard's secrets file reserves "
+                    + "iqn.test:bound*, so user 'learner' may not log in as initiator iqn.test:bound1");
+        }
+    }
+
+    @Test
+    void longInitiatorNameDoesNotHideTheReasonOfARefusal() throws Exception {
+        serveWithSecrets();
+        String name = "iqn.test:raw" + "x".repeat(211);
+        try (LogLines log = new LogLines(RefusalLog.class)) {
+            assertThat(authenticate(connect(), "bound", "theSecretOfTheBound", "InitiatorName=" + name, TARGET).text()
+                .get("X-io.modeldisk.refusal"))
+                .startsWith("its line in the shard's secrets file admits only iqn.test:bound*");
+            assertThat(authenticate(connect(), "learner", SECRET, "InitiatorName=" + name, "TargetName=iqn.test:none")
+                .loginStatus()).isEqualTo(0x0203);
+            await("the refusal is logged", () -> !log.lines().isEmpty());
+            assertThat(log.lines().getFirst()).contains("admits only iqn.test:bound*, so user 'bound'");
         }
     }
 

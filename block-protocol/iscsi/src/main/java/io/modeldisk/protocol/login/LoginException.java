@@ -10,7 +10,7 @@ public final class LoginException extends IOException {
     private static final long serialVersionUID = 1;
 
     private final int status;
-    private final String details;
+    private final String logged;
 
     /** Creates a failure with {@link LoginStatus#INITIATOR_ERROR}. */
     public LoginException(String message) {
@@ -19,19 +19,19 @@ public final class LoginException extends IOException {
 
     /** Creates a failure with the given {@link LoginStatus}. */
     public LoginException(int status, String message) {
-        this(status, message, null);
+        this(status, message, message);
     }
 
     /**
      * Creates a failure with the given {@link LoginStatus}.
      *
-     * @param message the reason, which the peer may know
-     * @param details what only the log may have, such as other users; null if there is nothing
+     * @param message the reason, for the peer
+     * @param logged the reason for the log, which may name other users
      */
-    public LoginException(int status, String message, String details) {
+    public LoginException(int status, String message, String logged) {
         super(message);
         this.status = status;
-        this.details = details;
+        this.logged = logged;
     }
 
     /** Fails the login with {@link LoginStatus#INITIATOR_ERROR} unless a condition is met. */
@@ -46,9 +46,9 @@ public final class LoginException extends IOException {
         }
     }
 
-    /** Returns the reason for the log: the message and the details. */
+    /** The reason for the log. */
     public String logged() {
-        return details == null ? getMessage() : getMessage() + ": " + details;
+        return logged;
     }
 
     /** The {@link LoginStatus} of the failure. */
