@@ -25,6 +25,7 @@ import io.modeldisk.mount.tensor.VersionMemory;
 import io.modeldisk.mount.trace.IterationTrace;
 import io.modeldisk.mount.trace.TraceEvents;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.CallingProcess;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.text.PlainText;
 import io.modeldisk.platform.time.NanoClock;
@@ -136,9 +137,10 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
         return new LearnerImage(completedRequest, shards.learnerImage(), exchange.image());
     }
 
-    private void learnerJoined(long processId) {
+    private void learnerJoined(CallingProcess learner) {
         if (handover.isKept()) {
-            handover.state().word(MountState.Word.LEARNER, processId);
+            handover.state().word(MountState.Word.LEARNER, learner.id());
+            handover.state().word(MountState.Word.LEARNER_START, learner.start());
         }
     }
 
@@ -167,7 +169,8 @@ final class ModelFiles implements FuseFileSystem, AutoCloseable {
     /** Continues the mount from the state that the previous process has saved. */
     void resume() throws IOException {
         boolean complete = handover.stoppedInOrder();
-        use.resumeLearner(handover.state().word(MountState.Word.LEARNER));
+        use.resumeLearner(CallingProcess.of(handover.state().word(MountState.Word.LEARNER),
+            handover.state().word(MountState.Word.LEARNER_START)));
         List<MountedFile> used = new ArrayList<>();
         List<MountedFile> learners = new ArrayList<>();
         handover.state().forEachFile((number, node, writable, poll) -> {

@@ -12,7 +12,7 @@ import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import io.modeldisk.striping.RemoteModel;
 import java.io.IOException;
-import java.util.function.LongConsumer;
+import java.util.function.Consumer;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 
@@ -41,15 +41,16 @@ public final class ModelUse {
     private volatile CallingProcess learnerProcess = CallingProcess.UNKNOWN;
     /** Whether several processes can be one learner. */
     private final boolean shared;
-    private final LongConsumer onLearner;
+    private final Consumer<CallingProcess> onLearner;
 
     /**
      * Creates an object for a model whose data is moved by this exchange.
      *
      * @param shared whether any process can open a file for writing while another one has it open
-     * @param onLearner receives the process ID of each process that joins as the learner; 0 if it is unknown
+     * @param onLearner receives each process that joins as the learner
      */
-    public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock, boolean shared, LongConsumer onLearner) {
+    public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock, boolean shared,
+        Consumer<CallingProcess> onLearner) {
         this.model = model;
         this.exchange = exchange;
         this.shared = shared;
@@ -105,7 +106,7 @@ public final class ModelUse {
                 becomeLearner(preparation, cancellation);
                 learnersFile = file;
                 learnerProcess = caller;
-                onLearner.accept(caller.isKnown() ? caller.handle().pid() : 0);
+                onLearner.accept(caller);
             }
             handles++;
             learners = learners + 1;
@@ -131,10 +132,10 @@ public final class ModelUse {
         }
     }
 
-    /** Sets the process that was the learner when the previous process served the mount; 0 if it is unknown. */
-    public void resumeLearner(long processId) {
+    /** Sets the process that was the learner when the previous process served the mount. */
+    public void resumeLearner(CallingProcess learner) {
         try (CancellableLock.Held _ = lock.exclusive()) {
-            learnerProcess = CallingProcess.ofThread(processId);
+            learnerProcess = learner;
         }
     }
 

@@ -63,7 +63,9 @@ public final class MountState implements AutoCloseable {
         /** The number of the last inode that was assigned to a file that is constant while it is open. */
         INSTANCES,
         /** The number of the process that is the learner; 0 if it is unknown. */
-        LEARNER
+        LEARNER,
+        /** The start of this process; see {@link io.modeldisk.platform.linux.CallingProcess#start}. */
+        LEARNER_START
     }
 
     /** Visits files whose memory the kernel uses. */

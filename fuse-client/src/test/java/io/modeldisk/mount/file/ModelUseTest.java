@@ -10,6 +10,7 @@ import io.modeldisk.mount.exchange.TestSettings;
 import io.modeldisk.mount.fuse.ErrnoException;
 import io.modeldisk.mount.fuse.OpenRequest;
 import io.modeldisk.platform.cancellation.Cancellation;
+import io.modeldisk.platform.linux.CallingProcess;
 import io.modeldisk.platform.linux.Errno;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -25,7 +26,8 @@ class ModelUseTest {
     private final MemoryModel model = new MemoryModel(4096);
     private final Exchange exchange = ExchangeScheme.DIRECT.create(model, TestSettings.defaults());
     private final AtomicLong kept = new AtomicLong(-1);
-    private final ModelUse use = new ModelUse(model, exchange, NanoClock.SYSTEM, false, kept::set);
+    private final ModelUse use = new ModelUse(model, exchange, NanoClock.SYSTEM, false,
+        process -> kept.set(process.id()));
     private final Process learner = new ProcessBuilder("sleep", "100").start();
 
     ModelUseTest() throws IOException {}
@@ -73,9 +75,16 @@ class ModelUseTest {
 
     @Test
     void learnerKeepsItsRightAfterARestartOfTheMount() throws Exception {
-        use.resumeLearner(learner.pid());
+        use.resumeLearner(CallingProcess.ofThread(learner.pid()));
         use.resume(true, "model");
         assertRefused(THIS);
         open(learner.pid());
+    }
+
+    @Test
+    void laterProcessWithTheNumberOfTheLearnerIsRefusedAfterARestartOfTheMount() {
+        use.resumeLearner(CallingProcess.of(THIS, CallingProcess.ofThread(THIS).start() - 1));
+        use.resume(true, "model");
+        assertRefused(THIS);
     }
 }

@@ -1,6 +1,7 @@
 package io.modeldisk.platform.linux;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -12,10 +13,13 @@ final class TextFile {
 
     private TextFile() {}
 
-    /** Returns the lines of a file, or an empty list if the file cannot be read. */
+    /**
+     * Returns the lines of a file, or an empty list if the file cannot be read. Bytes that are not UTF-8, such as a part of a
+     * character at the end of a program's name, become replacement characters.
+     */
     static List<String> lines(Path file) {
         try {
-            return Files.readAllLines(file);
+            return new String(Files.readAllBytes(file), StandardCharsets.UTF_8).lines().toList();
         } catch (IOException e) {
             return List.of();
         }
