@@ -115,10 +115,10 @@ final class OneLearnerMountTest {
     @Test
     void childOfALearnerThatHasExitedStaysTheLearner() throws Exception {
         fixture.launch("sync");
-        learner = fixture.shell.start("bash -c 'exec 5<>\"$DIR/model\"; sleep 100 & echo $!'");
+        learner = fixture.shell.start("bash -c 'exec 5<>\"$DIR/model\"; sleep 100 & echo $!; echo $$'");
         String child = learner.inputReader().readLine();
-        await("the process that has opened the file exits", () -> learner.children().allMatch(
-            process -> process.pid() == Long.parseLong(child)));
+        long opener = Long.parseLong(learner.inputReader().readLine());
+        await("the process that has opened the file exits", () -> ProcessHandle.of(opener).isEmpty());
         try {
             assertThat(open("model", "O_RDWR")).isEqualTo(REFUSED);
             assertThat(fixture.mount.counters().lastError()).startsWith("a child of process ");

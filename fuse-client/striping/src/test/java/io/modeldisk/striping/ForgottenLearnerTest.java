@@ -150,7 +150,7 @@ class ForgottenLearnerTest extends ShardsFixture {
         await("another call joins shard 0 again", () -> {
             try {
                 model.pull(0, memory, 0, BLOCK, Cancellation.NONE);
-                return shards.shards.get(0).admitted.get() == 5;
+                return shards.shards.get(0).admitted.get() >= 5;
             } catch (IOException e) {
                 return false;
             }
