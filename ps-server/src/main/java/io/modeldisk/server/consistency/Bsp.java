@@ -222,10 +222,11 @@ public final class Bsp implements Consistency {
         if (learner.marks().clock(index) != round) {
             return woken;
         }
-        ParkedTask chain = closeComplete(block, woken);
         // The first block stands for all: learners push whole gradients.
-        if (index == 0 && block.round() > round) {
-            learner.closed(round);
+        long waitNs = index == 0 ? learners.roundTimes().firstBlockPushed(round) : 0;
+        ParkedTask chain = closeComplete(block, woken);
+        if (block.round() > round) {
+            learner.late(waitNs);
         }
         return chain;
     }

@@ -80,9 +80,9 @@ public final class Learner extends Member<Nexus> {
         marks.continueAfter(round);
     }
 
-    /** Records that the learner was the last one to push a round that has closed. */
-    void closed(long round) {
-        lateNs.add(roundTimes.ageNs(round));
+    /** Records that the learner was the last one to push a round. The round has waited for this time. */
+    void late(long waitNs) {
+        lateNs.add(waitNs);
     }
 
     /** The time for which rounds have waited for this learner after another learner had pushed them. */

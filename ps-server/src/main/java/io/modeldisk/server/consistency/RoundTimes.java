@@ -2,7 +2,10 @@ package io.modeldisk.server.consistency;
 
 import io.modeldisk.platform.time.NanoClock;
 
-/** The time at which each of the last 1024 rounds was first pushed completely, by any learner and for any block. Thread-safe. */
+/**
+ * The time at which each of the last 1024 rounds was first pushed completely, by any learner and for any block, and the time at
+ * which the first learner pushed block 0 of the open round. Thread-safe.
+ */
 public final class RoundTimes {
     /** The value for an unknown time. */
     public static final long UNKNOWN = Long.MIN_VALUE;
@@ -15,6 +18,9 @@ public final class RoundTimes {
     private final long[] ofRound = new long[ROUNDS];
     // Read without the lock, because for nearly every push, the time of the round is already recorded.
     private volatile long last;
+    // The last round whose block 0 a learner has pushed, and the time of the first such push. Guarded by the lock of the block.
+    private long firstBlockRound;
+    private long firstBlockNs;
 
     /** Creates an empty record that reads the times from {@code clock}. */
     public RoundTimes(NanoClock clock) {
@@ -37,10 +43,17 @@ public final class RoundTimes {
         }
     }
 
-    /** Returns the time since any learner has first pushed this round completely; 0 if it is not known. */
-    long ageNs(long round) {
-        long sinceNs = since(round);
-        return sinceNs == UNKNOWN ? 0 : clock.nanoTime() - sinceNs;
+    /**
+     * Records that a learner has pushed block 0 of a round. Returns the time since the first learner has pushed this block; 0 for
+     * the first one. The caller holds the lock of the block.
+     */
+    long firstBlockPushed(long round) {
+        long nowNs = clock.nanoTime();
+        if (round != firstBlockRound) {
+            firstBlockRound = round;
+            firstBlockNs = nowNs;
+        }
+        return nowNs - firstBlockNs;
     }
 
     /** Returns the time of this round, or of the first later round with a recorded time; {@link #UNKNOWN} if there is none. */

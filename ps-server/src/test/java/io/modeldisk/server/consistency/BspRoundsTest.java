@@ -59,6 +59,23 @@ class BspRoundsTest {
     }
 
     @Test
+    void ownTransferOfALearnerDoesNotCountAsLate() throws Exception {
+        for (long round = 1; round <= 2; round++) {
+            shard.consistency.push(push(b, round, BLOCK, SIZE - BLOCK, 1));
+            shard.clock.advance(Duration.ofMillis(300));
+            shard.consistency.push(push(b, round, 0, BLOCK, 1));
+            pushes(a, round, 1);
+        }
+        assertThat(shard.membership.member(a).lateNs()).isZero();
+        shard.leave(a);
+        shard.consistency.push(push(b, 3, BLOCK, SIZE - BLOCK, 1));
+        shard.clock.advance(Duration.ofMillis(300));
+        shard.consistency.push(push(b, 3, 0, BLOCK, 1));
+        assertThat(shard.weight(0)).as("three rounds of gradients of 1").isEqualTo(3);
+        assertThat(shard.membership.member(b).lateNs()).isZero();
+    }
+
+    @Test
     void missingPartOfARepeatedPushIsAddedWithTheGradientOfThatPart() throws Exception {
         shard.consistency.push(push(a, 1, 0, PAGE, 3));
         shard.consistency.push(new FakeTask(a, 0, SIZE).fillEach(4, 5, 6, 7, 8).ofRound(1));
