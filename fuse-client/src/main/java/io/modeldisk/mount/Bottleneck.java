@@ -32,7 +32,7 @@ record Bottleneck(TimeShares times, long fsyncNs, String awaited, ExchangeScheme
             : "";
         String past = times.iterations() < ENOUGH
             ? "not known before " + ENOUGH + " iterations have ended"
-            : PlainText.format("the last %d iterations took %s ms each: %s; what helps: %s", times.iterations(), mean(),
+            : PlainText.format("the last %d iterations took %s ms each: %s; %s", times.iterations(), mean(),
                 String.join(", ", shares()), advice());
         return now.isEmpty() ? past : now + "; " + past;
     }
@@ -80,7 +80,18 @@ record Bottleneck(TimeShares times, long fsyncNs, String awaited, ExchangeScheme
     }
 
     private String advice() {
-        long most = Math.max(Math.max(times.waitNs(), lagNs()), Math.max(moveNs(), times.copyNs()));
+        if (percent(times.computeNs()) < MOST && percent(mostNs()) < WORTH_A_WORD) {
+            return "nothing stands out";
+        }
+        return "what helps: " + help();
+    }
+
+    private long mostNs() {
+        return Math.max(Math.max(times.waitNs(), lagNs()), Math.max(moveNs(), times.copyNs()));
+    }
+
+    private String help() {
+        long most = mostNs();
         if (percent(times.computeNs()) >= MOST) {
             return "a faster device for the learner, or more learners";
         }

@@ -59,6 +59,14 @@ class BottleneckTest {
     }
 
     @Test
+    void smallSharesBlameNobody() {
+        assertThat(text(shares(70, 2, 3, 1, 2), "learner two")).endsWith("other 22 %; nothing stands out");
+        assertThat(text(shares(70, 0, 0, 0, 0), "learner two"))
+            .endsWith("computing 70 %, other 30 %; nothing stands out");
+        assertThat(text(shares(85, 2, 3, 1, 2), "learner two")).contains("what helps: a faster device");
+    }
+
+    @Test
     void fewIterationsSayNothing() {
         assertThat(text(TimeShares.NONE, "learner two")).isEqualTo("not known before 3 iterations have ended");
         assertThat(text(new TimeShares(2, 9, 9, 0, 0, 0, 0, 0, 1, 1), "learner two"))
