@@ -28,10 +28,13 @@ final class MountUsers {
     private static final long POLL_MS = 5;
     private static final String COMMAND = "io.modeldisk.command.Main";
     /**
-     * The start of the name with which the process of a mount marks itself. The number of the file system follows. Before Linux
-     * 6.16, no file in /proc says which mount a process serves.
+     * The start of the name with which the process of a mount marks itself. The number of the file system follows. A process
+     * without a mark has begun to serve the mount a moment ago, or is of an earlier version.
      */
     private static final String MARK = "mount-";
+    private static final String FUSE = "/dev/fuse";
+    /** The start of the line in /proc/PID/fdinfo/FD that names the connection of a FUSE descriptor, since Linux 6.16. */
+    private static final String CONNECTION = "fuse_connection:\t";
 
     private final Path processes;
     private final Path directory;
@@ -151,8 +154,11 @@ final class MountUsers {
 
     private static boolean serves(Path process, String device) {
         String mark = "/memfd:" + MARK + device + " (deleted)";
+        String connection = CONNECTION + device.substring(device.indexOf(':') + 1);
         try (Stream<Path> descriptors = Files.list(process.resolve("fd"))) {
-            return descriptors.anyMatch(descriptor -> isLink(descriptor, mark));
+            return descriptors.anyMatch(descriptor -> isLink(descriptor, mark) || isLink(descriptor, FUSE)
+                && text(process.resolve("fdinfo").resolve(descriptor.getFileName())).lines()
+                    .anyMatch(connection::equals));
         } catch (IOException | UncheckedIOException e) {
             // The process has ended, or this user is not allowed to inspect it.
             return false;

@@ -44,9 +44,23 @@ final class MountUsersTest {
         assertThatCode(() -> users.awaitGone(SHORT, NanoClock.SYSTEM)).doesNotThrowAnyException();
     }
 
+    /** A process of an earlier version has no mark, nor has one that has begun to serve the mount a moment ago. */
+    @Test
+    void unmountWaitsForAProcessWithoutAMarkIfTheKernelNamesItsConnection() throws IOException {
+        connection(process(8, "/dev/null"), "99999999");
+        MountUsers users = users();
+        assertThatThrownBy(() -> users.awaitGone(SHORT, NanoClock.SYSTEM))
+            .hasMessageContaining("process 8, which served it, has not ended");
+    }
+
+    private static void connection(Path process, String number) throws IOException {
+        Files.writeString(Files.createDirectory(process.resolve("fdinfo")).resolve("3"),
+            "pos:\t0\nfuse_connection:\t" + number + "\n");
+    }
+
     @Test
     void unmountDoesNotWaitForTheProcessOfAnotherMount() throws IOException {
-        process(7, "/memfd:mount-0:9999999 (deleted)");
+        connection(process(7, "/memfd:mount-0:9999999 (deleted)"), "9999999");
         assertThatCode(() -> users().awaitGone(SHORT, NanoClock.SYSTEM)).doesNotThrowAnyException();
     }
 }
