@@ -114,6 +114,19 @@ record CheckpointFacts(
         check(model.equals(facts.model()), where, "is of model '%s', but --model is '%s'", model, facts.model());
     }
 
+    /** Returns a warning if a model continues from this checkpoint in another consistency mode; null if the mode is the same. */
+    String changeOfMode(ModelFacts facts) {
+        return consistency == null || mode(consistency).equals(mode(facts.consistency()))
+            ? null
+            : "the checkpoint was taken under --consistency " + consistency + ", but the shard continues under "
+                + facts.consistency() + "; to keep the mode, stop all shards and start them with --consistency "
+                + consistency;
+    }
+
+    private static String mode(String consistency) {
+        return consistency.split(":", 2)[0];
+    }
+
     private static String aggregatorName(String specification) {
         return specification.split(":", 2)[0];
     }

@@ -109,6 +109,10 @@ public final class CheckpointLoader {
                 CheckpointFacts facts = facts(folder);
                 facts.check(model, folder.path().toString());
                 load(folder, facts);
+                String change = facts.changeOfMode(model);
+                if (change != null) {
+                    LOG.warn("{}", change);
+                }
                 LOG.info("the shard continues from the checkpoint {} of round {}, taken at {}", folder.path(),
                     facts.round(), facts.at());
                 return CheckpointStatus.NONE.completed(folder, facts, 0);
