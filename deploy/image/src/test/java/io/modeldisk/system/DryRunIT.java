@@ -72,7 +72,7 @@ final class DryRunIT {
             .order(ByteOrder.LITTLE_ENDIAN).putLong(text.length).put(text).array());
         assertThat(dryRun("--from", file).succeeded()).contains("shard 0/1 of model m: 1.91 MiB in 8 blocks",
             "initial weights              " + file);
-        compare("--from", file, "--aggregator", "momentum:lr=0.1");
+        compare("--from", file, "--aggregator", "momentum:lr=0.1", "--consistency", "bsp");
     }
 
     @Test
