@@ -1,4 +1,4 @@
-"""A simulated mount, which is a folder with files, and a base class of tests that use it."""
+"""A simulated mount (a folder with files), and a base class for tests that use it."""
 
 import json
 import os

@@ -144,7 +144,7 @@ class LearnerTest(MountedTest):
 
 
 class RefusalTest(MountedTest):
-    """Directories and networks with which no Learner can be made."""
+    """Directories and networks for which a Learner cannot be created."""
 
     def refusal(self, kind, net=None, folder=None):
         with self.assertRaises(kind) as raised:
@@ -179,7 +179,7 @@ class RefusalTest(MountedTest):
         (mount.folder / "mapped" / "weights.0").symlink_to("/proc/1/fd/none")
         self.assertIn("run as its user, in its PID namespace", self.refusal(OSError))
 
-    def test_program_outside_of_run_without_a_directory_learns_both_ways(self):
+    def test_program_without_run_or_directory_is_told_both_remedies(self):
         with mock.patch.dict(os.environ), self.assertRaisesRegex(RuntimeError, r"with `modeldisk run`, or .*: Learner\(net, DIR\)"):
             os.environ.pop("MODELDISK_DIR", None)
             modeldisk_torch.Learner(nn.Linear(3, 1))
@@ -191,7 +191,7 @@ class RefusalTest(MountedTest):
 
 
 class NetworkTest(MountedTest):
-    """Networks of which not everything is in the model."""
+    """Networks that are only partly in the model."""
 
     def test_batch_norm_is_trained_and_its_running_means_stay_local_with_a_warning(self):
         net = nn.Sequential(nn.Linear(2, 3), nn.BatchNorm1d(3))
@@ -248,7 +248,7 @@ class RateTest(MountedTest):
 
 
 class SamplerTest(MountedTest):
-    """The parts of the training data, with learners that have only a part, or a folder."""
+    """The parts of the training data. Some learners are simulated, with only a part; the others have a mount folder."""
 
     class Divided:
         """A learner whose part the test sets."""

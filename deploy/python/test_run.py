@@ -1,4 +1,4 @@
-"""Tests of the learner under `modeldisk run`, which is simulated: a thread does what the contract says."""
+"""Tests of the learner under a simulated `modeldisk run`: a thread creates the files that run creates."""
 
 import contextlib
 import io
@@ -55,7 +55,7 @@ class RunTest(MountedTest):
 
     @contextlib.contextmanager
     def running(self, act):
-        """Runs `modeldisk run` beside a block: a function in a thread."""
+        """Runs a function, which simulates `modeldisk run`, in a thread beside the block."""
         thread = threading.Thread(target=act)
         thread.start()
         try:

@@ -8,8 +8,8 @@
 Without `modeldisk run`, first save(net, "net.safetensors") writes the initial weights for `modeldisk serve --from net.safetensors`.
 The parameters and their .grad are the buffers of the mount. The optimizer is the aggregator of the shards, such as
 `--aggregator adam:lr=0.001`. Frozen parameters and buffers (running means) stay local. Parameters on a GPU, in shared memory or of
-another type than the mount are copied in each step. Limits: stores through `.data` are not seen; all parameters decay, also biases
-and those without a gradient, which push zeros.
+another type than the mount are copied in each step. Limits: changes through `.data` are not detected; weight decay applies to all
+parameters, also to biases and to those without a gradient, which push zeros.
 """
 import contextlib, errno, fcntl, json, os, pathlib, sys, time, warnings, weakref
 try:
@@ -50,7 +50,7 @@ def save(model, path):
         file.writelines(content(parameter) for parameter in trained(model).values())
 
 def places(model, folder, count):
-    """Returns the range and shape of each tensor in the mounted model. A model without names has the tensors of the network."""
+    """Returns the range and shape of each tensor in the mounted model. A model without names has those of the network."""
     mounted = {}
     with contextlib.suppress(FileNotFoundError), open(f"{folder}/tensors.json") as file:
         mounted = json.load(file)
@@ -87,7 +87,7 @@ def obstacle(folder, error):
         return f"{folder} is mounted with --read-only: mount it without"
     if error.errno == errno.EACCES and not os.access(f"{folder}/mapped/control", os.W_OK):
         return f"this user cannot write to {folder}: run as the user who mounted it, or share the mount (--uid, --gid or --allow-other)"
-    wait = "close() the other Learner, or mount the model once more" if error.errno == errno.EBUSY else "make the Learner again"
+    wait = "close() the other Learner, or mount the model once more" if error.errno == errno.EBUSY else "create the Learner again"
     return "; ".join(explanation(folder, error, wait))
 
 def join(folder):
@@ -109,7 +109,7 @@ def publish(path, store):
     os.rename(f"{path}.{os.getpid()}", path)
 
 def await_mount(model, run, rank):
-    """Waits until `modeldisk run` has mounted the model. Rank 0 gives the initial weights, unless the model has some already."""
+    """Waits until `modeldisk run` has mounted the model. Rank 0 provides its initial weights, unless it already has weights."""
     def has(name):
         return os.path.exists(f"{run}/{name}")
 
@@ -120,13 +120,13 @@ def await_mount(model, run, rank):
     pid = text(mine := f"learner-{rank}")
     if pid and int(pid) != os.getpid() and os.path.exists(f"/proc/{pid}"):
         remedy = "start more learners with `modeldisk run`, not with fork or spawn"
-        raise RuntimeError(f"process {pid} is the learner of rank {rank} already, and process {os.getpid()} cannot be it: {remedy}")
+        raise RuntimeError(f"process {pid} is the learner of rank {rank} already, not process {os.getpid()}: {remedy}")
     try:
         publish(f"{run}/{mine}", lambda path: pathlib.Path(path).write_text(f"{os.getpid()}\n"))
         if rank == 0 and not has("ready"):
             publish(f"{run}/model.safetensors", lambda path: save(model, path))
     except FileNotFoundError:
-        pass  # the loop below says that the directory is gone
+        pass  # the loop below reports that the directory is gone
     begun = reminded = time.monotonic()
     pause = FIRST_POLL
     while has("failed") or not has("ready"):
@@ -250,11 +250,11 @@ class Learner(contextlib.AbstractContextManager):
         """Ends an iteration. After an exception, another step() pushes the gradient unless it counted; drop() discards it."""
         parameters = self.parameters()
         if self.pending and json.loads(os.pread(self.control.fileno(), 4096, 0)).get("iteration") != self.iteration:
-            return self.begin(parameters)  # Ctrl-C came after the fsync had succeeded
+            return self.begin(parameters)  # the interrupted fsync had succeeded
         self.check(parameters)
         for name, p in parameters.items():
             gradient, replaced = self.sets[self.set][name][1], self.tied.get(name, [p])[0] is not p
-            if address(p.grad) != address(gradient) and not (replaced and p.grad is None):  # keeps the old one's gradient
+            if address(p.grad) != address(gradient) and not (replaced and p.grad is None):  # keeps the buffer
                 gradient.copy_(torch.zeros(()) if p.grad is None else p.grad.to_dense() if p.grad.is_sparse else p.grad.detach())
         self.pending = True
         try:
@@ -280,7 +280,7 @@ class Learner(contextlib.AbstractContextManager):
         self.begin(parameters)
 
     def push_weights(self):
-        """Writes the network's weights to the model. Needs the right `raw`. No learner must call step() at the same time."""
+        """Writes the network's weights to the model. Needs the right `raw`. No learner may call step() at the same time."""
         parameters = self.parameters()
         with explained(self.folder, "call it again"), open(os.open(f"{self.folder}/weights", os.O_WRONLY), "wb") as file:
             for name, p in parameters.items():
@@ -291,7 +291,7 @@ class Learner(contextlib.AbstractContextManager):
 
     @property
     def lr(self):
-        """The learning rate of this iteration, with the schedule. A new value is the base rate on all shards, from now on."""
+        """The learning rate of this iteration, including the schedule. Setting it changes the base rate on all shards."""
         with explained(self.folder, "set learner.lr"):
             if "user.modeldisk.lr" in os.listxattr(f"{self.folder}/model"):
                 return float(os.getxattr(f"{self.folder}/model", "user.modeldisk.lr"))
@@ -303,7 +303,7 @@ class Learner(contextlib.AbstractContextManager):
             os.setxattr(f"{self.folder}/model", "user.modeldisk.lr", repr(float(rate)).encode())
 
     def part(self):
-        """Returns which part of how many parts of the data this learner has in this iteration. Other learners join and leave."""
+        """Returns the rank of this learner and the number of parts of the data. Both can change with each iteration."""
         self.check_open()
         if not self.asked:
             with explained(self.folder, "try again"), open(f"{self.folder}/partition") as file:
@@ -319,7 +319,7 @@ class Learner(contextlib.AbstractContextManager):
         return PartSampler(self, dataset, seed)
 
     def close(self, *_):
-        """Leaves: the other learners continue without this one. The network keeps its weights."""
+        """Leaves the training; the other learners continue. The network keeps its weights."""
         if not self.control.closed:
             for name, (p, *_) in self.tied.items():  # copies with numpy: a forked child has no threads with which torch copies
                 if p.data_ptr() == self.sets[self.set][name][0].data_ptr():

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Says in one line where the time of a learner's iterations goes, and what would make them faster.
+ * Describes in one line where the time of a learner's iterations goes, and what would make them faster.
  *
  * @param times the last iterations
- * @param fsyncNs the time for which an fsync is in progress; 0 if there is none
+ * @param fsyncNs the time for which the current fsync has been in progress; 0 if no fsync is in progress
  * @param awaited the learner for which this one waits, such as {@code learner two}
  * @param exchange the exchange scheme
  * @param float32 whether gradients and weights are moved as float32
@@ -21,7 +21,9 @@ record Bottleneck(TimeShares times, long fsyncNs, String awaited, ExchangeScheme
     boolean network) {
     /** With fewer iterations, the shares mean little. */
     private static final int ENOUGH = 3;
+    /** The share of the computation in percent from which only a faster computation helps. */
     private static final int MOST = 80;
+    /** The wait for one shard is shown only from this share in percent. */
     private static final int WORTH_A_WORD = 5;
     private static final long LONG_FSYNC_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -31,7 +33,7 @@ record Bottleneck(TimeShares times, long fsyncNs, String awaited, ExchangeScheme
             ? PlainText.format("an fsync has waited for %s for %.1f s", awaited, fsyncNs / 1e9)
             : "";
         String past = times.iterations() < ENOUGH
-            ? "not known before " + ENOUGH + " iterations have ended"
+            ? "not known until " + ENOUGH + " iterations have ended"
             : PlainText.format("the last %d iterations took %s ms each: %s; %s", times.iterations(), mean(),
                 String.join(", ", shares()), advice());
         return now.isEmpty() ? past : now + "; " + past;
@@ -59,7 +61,7 @@ record Bottleneck(TimeShares times, long fsyncNs, String awaited, ExchangeScheme
         }
     }
 
-    /** One shard is always the last one, so a short time belongs to the transfer. */
+    /** Returns the wait for one shard. Some shard is always the last one, so a short wait counts as transfer time. */
     private long lagNs() {
         return percent(times.lagNs()) < WORTH_A_WORD ? 0 : times.lagNs();
     }

@@ -143,7 +143,7 @@ public final class ModelMount implements AutoCloseable {
 
     /**
      * Unmounts a directory that another process has mounted. Waits until the kernel has removed the mount and the process that
-     * served it has exited. If that process has ended before, removes the mount even if files are open.
+     * served it has exited. If that process has already exited, removes the mount even if files are open.
      *
      * @throws IOException if the directory is not a modeldisk mount, if a process uses the mount, or if the mount or its process
      *     still exists after {@link FuseOptions#CLOSE_TIMEOUT}
@@ -174,7 +174,7 @@ public final class ModelMount implements AutoCloseable {
     }
 
     /**
-     * As {@link #status()}, with the name of the learner for which this mount's learner waits.
+     * Returns the same as {@link #status()}, with the name of the learner for which this mount's learner waits.
      *
      * @param shards the last known status of the shards, which has an element for each shard; null if it is not known
      */

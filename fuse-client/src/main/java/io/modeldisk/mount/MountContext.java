@@ -74,8 +74,8 @@ public final class MountContext {
     }
 
     /**
-     * Sets whether several processes that are not related can have {@code model} or {@code mapped/control} open for writing at
-     * the same time, and are one learner together. Default: false.
+     * Sets whether unrelated processes can have {@code model} or {@code mapped/control} open for writing at the same time.
+     * They are then one learner together. Default: false.
      */
     public MountContext shared(boolean value) {
         this.shared = value;

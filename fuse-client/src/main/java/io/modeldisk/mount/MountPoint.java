@@ -25,7 +25,7 @@ record MountPoint(Path path) {
     private static final Logger LOG = LogManager.getLogger(MountPoint.class);
     /** The time limit of the check whether a process serves the mount. If no process does, the kernel replies at once. */
     private static final Duration DEAD_TIMEOUT = Duration.ofSeconds(2);
-    /** The kernel's limit of symbolic links in a path. */
+    /** The kernel's limit on symbolic links in a path. */
     private static final int MAX_LINKS = 40;
 
     /**
@@ -52,7 +52,7 @@ record MountPoint(Path path) {
             return point;
         }
         if (links == 0) {
-            throw new IOException(directory + " is one of too many symbolic links; give the directory itself");
+            throw new IOException(directory + " is in a loop of symbolic links; give the directory itself");
         }
         return of(point.path().resolveSibling(Files.readSymbolicLink(point.path())), links - 1);
     }

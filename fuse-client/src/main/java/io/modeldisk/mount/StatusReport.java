@@ -53,7 +53,7 @@ final class StatusReport {
     /**
      * Returns the part of the status that needs no shard.
      *
-     * @param shards the last known status of the shards, which names the learner that others wait for; null if it is not known
+     * @param shards the last known status of the shards, to find the learner that others wait for; null if it is not known
      */
     ObjectNode withoutShards(JsonNode shards) {
         if (shards != null && shards.isArray()) {

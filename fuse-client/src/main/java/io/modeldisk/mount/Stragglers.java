@@ -14,7 +14,7 @@ final class Stragglers {
     /** The answer if it is not known which learner is the last one. */
     static final String OTHERS = "other learners";
 
-    /** The lateness of a learner is counted from an earlier status of this age. */
+    /** The lateness of a learner is its increase since an earlier status, which is at least this old. */
     private static final long PERIOD_NS = TimeUnit.SECONDS.toNanos(20);
 
     private final String self;

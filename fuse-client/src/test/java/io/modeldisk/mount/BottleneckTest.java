@@ -23,7 +23,7 @@ class BottleneckTest {
     }
 
     @Test
-    void computationNeedsAFasterDevice() {
+    void fasterDeviceIsAdvisedIfTheComputationDominates() {
         assertThat(text(shares(91, 0, 2, 6, 1), "learner two")).isEqualTo("the last 20 iterations took 200 ms each: "
             + "computing 91 %, waiting for learner two 2 %, moving bytes 7 % at 833 MB/s; "
             + "what helps: a faster device for the learner, or more learners");
@@ -53,7 +53,7 @@ class BottleneckTest {
     }
 
     @Test
-    void copiesNeedMappedBuffers() {
+    void mappedBuffersAreAdvisedIfCopiesDominate() {
         assertThat(text(shares(40, 35, 5, 18, 0), "learner two")).contains("copying 35 %, other 2 %")
             .endsWith("what helps: the mapped buffers in DIR/mapped, which need no copy");
     }
@@ -67,17 +67,17 @@ class BottleneckTest {
     }
 
     @Test
-    void fewIterationsSayNothing() {
-        assertThat(text(TimeShares.NONE, "learner two")).isEqualTo("not known before 3 iterations have ended");
+    void noSharesAreShownBeforeThreeIterations() {
+        assertThat(text(TimeShares.NONE, "learner two")).isEqualTo("not known until 3 iterations have ended");
         assertThat(text(new TimeShares(2, 9, 9, 0, 0, 0, 0, 0, 1, 1), "learner two"))
-            .isEqualTo("not known before 3 iterations have ended");
+            .isEqualTo("not known until 3 iterations have ended");
     }
 
     @Test
     void fsyncThatWaitsForLongComesFirst() {
         long fsyncNs = TimeUnit.SECONDS.toNanos(12);
         assertThat(new Bottleneck(TimeShares.NONE, fsyncNs, "learner two", ExchangeScheme.SYNC, true, true).text())
-            .isEqualTo("an fsync has waited for learner two for 12.0 s; not known before 3 iterations have ended");
+            .isEqualTo("an fsync has waited for learner two for 12.0 s; not known until 3 iterations have ended");
         assertThat(new Bottleneck(shares(91, 0, 2, 7, 0), TimeUnit.MILLISECONDS.toNanos(900), "learner two",
             ExchangeScheme.SYNC, true, true).text()).startsWith("the last 20 iterations");
     }

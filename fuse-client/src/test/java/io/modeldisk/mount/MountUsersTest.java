@@ -12,14 +12,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 final class MountUsersTest {
-    /** A number that no file system of this machine has. */
+    /** A device number that no file system of this machine has. */
     private static final String DEVICE = "0:99999999";
     private static final Duration SHORT = Duration.ofMillis(50);
 
     @TempDir
     private Path processes;
 
-    /** Creates the files in /proc of a process that runs a modeldisk command and has a descriptor of this file. */
+    /** Simulates the /proc files of a process that runs a modeldisk command and has this file open. */
     private Path process(int number, String file) throws IOException {
         Path process = Files.createDirectories(processes.resolve(Integer.toString(number)).resolve("fd")).getParent();
         Files.writeString(process.resolve("cmdline"), "java\0io.modeldisk.command.Main\0mount\0");

@@ -104,7 +104,7 @@ final class OneLearnerMountTest {
     }
 
     @Test
-    void processesThatOpenTheFileOneAfterTheOtherAreEachTheLearner() throws Exception {
+    void processesCanBeTheLearnerOneAfterTheOther() throws Exception {
         fixture.launch("sync");
         fixture.shell.succeed("for i in 1 2 3 4 5; do\n"
             + "  head -c 4096 /dev/zero | dd of=\"$DIR/model\" conv=fsync,notrunc status=none || exit 1\n"

@@ -43,7 +43,7 @@ class StragglersTest {
     }
 
     @Test
-    void withoutLateLearnersNobodyIsNamed() throws Exception {
+    void noLearnerIsNamedIfNoneWasLate() throws Exception {
         assertThat(stragglers.awaited()).isEqualTo(Stragglers.OTHERS);
         assertThat(look(late("me", 7), late("a", 0))).isEqualTo(Stragglers.OTHERS);
         assertThat(look(late("me", 7))).isEqualTo(Stragglers.SHARDS);

@@ -7,12 +7,12 @@ import io.modeldisk.protocol.scsi.LogicalBlock;
  * The space that a model needs in the directory of its state, which all of its shards share.
  *
  * @param checkpointBytes the size of a checkpoint of the whole model
- * @param checkpoints the number of checkpoints: those that stay, and the one that is being written; 0 without checkpoints
+ * @param checkpoints the number of checkpoints: those that are kept, and the one that is being written; 0 without checkpoints
  * @param journalBytes the maximum size of the journal of one shard; 0 without a journal
  * @param journals the number of journals, one for each shard
  */
 public record DiskBudget(long checkpointBytes, int checkpoints, long journalBytes, int journals) {
-    // What a checkpoint has for each block beside its weights and state, and for each shard beside its blocks, at most.
+    // The maximum overhead of a checkpoint: for each block beside its weights and state, and for each shard beside its blocks.
     private static final long CHECKPOINT_BLOCK_BYTES = 12;
     private static final long CHECKPOINT_SHARD_BYTES = 16384;
 

@@ -111,7 +111,7 @@ public record MemoryBudget(List<Part> parts, long heapBaseBytes, long heapPerLea
                     + "m, or use larger blocks (--block-size) or more shards");
         }
         if (!limit.allows(nativeBytes + heapBytes)) {
-            // Another process can free memory, so this is no IllegalArgumentException.
+            // Not an IllegalArgumentException (exit status 2): the memory may be free at the next start.
             throw new IOException(
                 PlainText.format(
                     "the shard needs %s of memory (%s for weights, aggregator and buffers, %s of heap), but there is only %s;",

@@ -450,7 +450,7 @@ public final class ServerContext {
         return LogManager.getLogger(ServerContext.class);
     }
 
-    /** Throws an exception if the name of a host is unknown. The name service might only be unavailable now. */
+    /** Requires a resolved address. Does not throw IllegalArgumentException (exit status 2): a later look-up can succeed. */
     private static void checkHost(InetSocketAddress address, String option) throws UnknownHostException {
         if (address.isUnresolved()) {
             throw new UnknownHostException(

@@ -151,7 +151,7 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void pushThatABspShardHadBeforeAPlannedStopCountsOnceIfItIsRepeatedAfterIt() throws Exception {
+    void pushRepeatedAfterAPlannedStopOfABspShardCountsOnce() throws Exception {
         ShardModel shard = startOf(1);
         long number = join(shard, LEARNER, false);
         push(shard, 1, 1);
@@ -182,7 +182,7 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void learnerWithoutWhichARoundHasClosedDoesNotContinueAfterAPlannedStop() throws Exception {
+    void learnerThatMissedAClosedRoundDoesNotContinueAfterAPlannedStop() throws Exception {
         Nexus other = FakeTask.nexus("b");
         ShardModel shard = startOf(2);
         shard.target().nexusEstablished(other);
@@ -200,7 +200,7 @@ class CheckpointRestartTest extends CheckpointFixture {
     }
 
     @Test
-    void learnerContinuesNeitherAfterAnewNorAfterTheDeathOfTheShard() throws Exception {
+    void learnerDoesNotContinueAfterAnAnewJoinOrAKilledShard() throws Exception {
         ShardModel shard = startOf(1);
         long number = join(shard, LEARNER, false);
         push(shard, 1, 1);

@@ -33,7 +33,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Stops a mount and then all shards of a bsp model, and starts them again, as an upgrade of a host does. The mount does not know
- * the result of its last push. All gradient values are 1, so each weight is the number of its rounds.
+ * the result of its last push. All gradient values are 1, so each weight is the number of applied rounds.
  */
 @Timeout(120)
 class PlannedStopTest {

@@ -216,7 +216,7 @@ class RightsMatrixTest {
                 return message;
             }
         }
-        throw new AssertionError("the command fails with a unit attention again and again");
+        throw new AssertionError("the command fails with a unit attention at each attempt");
     }
 
     @Test
@@ -241,7 +241,7 @@ class RightsMatrixTest {
     }
 
     @Test
-    void userWhosePatternsExcludeAnObserverReadsTheStatusAsOneButNoWeights() throws Exception {
+    void observerNameOutsideAUsersPatternsAllowsOnlyTheStatus() throws Exception {
         try (IscsiSession session = logIn(server, "owner", ChapSecrets.OBSERVER_INITIATOR + "1")) {
             for (Row row : rowsOfTheShard()) {
                 assertThat(isAllowed(session, row)).as(row.name).isEqualTo(row.allowed.contains(Right.STATUS));

@@ -57,7 +57,7 @@ final class CoordinatorCommand implements Callable<Integer> {
         CoordinatorSecret secret = secret();
         InetSocketAddress address = TargetAddress.parse(listen, CoordinatorContext.DEFAULT_PORT);
         if (address.isUnresolved()) {
-            throw new UnknownHostException("--listen: the host of '" + listen + "' is unknown");
+            throw new UnknownHostException("--listen: the host name of '" + listen + "' cannot be resolved");
         }
         Arguments.require(secret == null || !insecure,
             "--secrets and --insecure contradict each other; give only one of them");

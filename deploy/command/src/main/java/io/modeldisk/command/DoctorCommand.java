@@ -28,7 +28,7 @@ import picocli.CommandLine.Spec;
 /** The command {@code modeldisk doctor}. */
 @Command(name = "doctor", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
-        "0:This machine meets all requirements of mounts over the datamovers in --datamover; logins of --secrets succeed.",
+        "0:This machine meets all requirements of mounts over the datamovers in --datamover, and the logins succeed.",
         "1:A requirement is not met, a shard of the model cannot be reached, or a login fails.",
         ExitStatus.WRONG},
     description = {
@@ -76,7 +76,7 @@ final class DoctorCommand implements Callable<Integer> {
         ChapSecrets read = secrets.read();
         if (read != null && address == null) {
             throw new ParameterException(spec.commandLine(),
-                "--secrets needs the address of a model, to whose shards the doctor logs in");
+                "--secrets needs the address of a model, because the doctor logs in to its shards");
         }
         if (read == null && learner != null) {
             throw new ParameterException(spec.commandLine(),

@@ -8,7 +8,7 @@ import java.nio.file.NotDirectoryException;
 
 /** The exit statuses of the commands, and the texts about them in the help and in docs/reference.md. */
 public final class ExitStatus {
-    /** The command has failed, but can succeed later with the same settings. */
+    /** The command has failed, but the same command might succeed later. */
     public static final int FAILED = 1;
 
     /** The settings are wrong, so the command fails again. The systemd units do not restart a service with this status. */
@@ -18,14 +18,15 @@ public final class ExitStatus {
     public static final String HEADING = "%nExit status:%n";
 
     /** The line of {@link #WRONG_SETTINGS}, for commands that have no other reason for it. */
-    public static final String WRONG = "2:An argument, an option, a setting or a file that they name is wrong or missing.";
+    public static final String WRONG = "2:An argument, option or setting, or a file that it names, "
+        + "is wrong or missing.";
 
     /** The line of {@link #WRONG_SETTINGS} for commands that log in to shards. */
     public static final String WRONG_OR_DENIED = WRONG
-        + " Or the shards require a secret and got none, or a wrong one.";
+        + " Or the shards require a secret, and it is missing or wrong.";
 
-    /** The line of a process that ends after a signal: the status that Java returns. */
-    public static final String STOPPED = "143:SIGTERM has stopped the process. 130: Ctrl-C has.";
+    /** The line of a command that runs until a signal stops it. The JVM sets these statuses. */
+    public static final String STOPPED = "143:SIGTERM stopped the process (130: Ctrl-C).";
 
     private ExitStatus() {}
 

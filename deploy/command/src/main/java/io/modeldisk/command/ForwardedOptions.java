@@ -23,7 +23,7 @@ import picocli.CommandLine.ParameterException;
  */
 record ForwardedOptions(List<String> serve, List<String> first, List<String> mount) {
     private static final String DATAMOVER = "--datamover";
-    private static final String BACKUPS = "run starts each shard once, on this host; start the processes with serve and mount";
+    private static final String BACKUPS = "run starts no backups of shards; start the processes with serve and mount";
 
     /** The options that run gives to its shards and mounts, so that settings of them have no effect. */
     private static final Set<String> SET_BY_RUN = Set.of("--shard", "--listen", "--learner", "--foreground");
@@ -46,7 +46,7 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
         Map.entry("--replicas", BACKUPS), Map.entry("--replica-timeout", BACKUPS)));
 
     /**
-     * Sorts the words of a command line of {@code run} that are no options of run.
+     * Assigns the arguments of {@code run} that are not options of run itself to serve, to mount or to both.
      *
      * @param run the command run, a subcommand beside serve and mount
      * @throws ParameterException if a word is not an option of serve or mount, or is refused

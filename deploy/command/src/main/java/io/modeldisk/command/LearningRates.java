@@ -22,7 +22,7 @@ final class LearningRates {
         }
         return rates.entrySet().stream()
             .map(each -> each.getKey() + " on shard " + String.join(", ", each.getValue()))
-            .collect(Collectors.joining(", ", "", "; the shards differ, so set the rate again with `modeldisk lr`"));
+            .collect(Collectors.joining(", ", "", "; the rates differ, so set the rate again with `modeldisk lr`"));
     }
 
     /** Returns whether shards have different rates. */

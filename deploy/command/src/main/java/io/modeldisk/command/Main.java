@@ -102,8 +102,8 @@ public final class Main {
         line.setCaseInsensitiveEnumValuesAllowed(true);
         line.setUsageHelpAutoWidth(true);
         line.setExecutionStrategy(Main::execute);
-        // Without this call, picocli would replace an argument @FILE by the lines of this file. A subcommand that is named only
-        // there would have no options.
+        // Without this call, picocli would replace an argument @FILE by the lines of the file. A subcommand that only the file
+        // names would then lack its options, because Main adds options only for the commands in the arguments.
         line.setExpandAtFiles(false);
         line.setParameterExceptionHandler((failure, _) -> wrongUsage(failure, settings));
         line.setExecutionExceptionHandler((failure, command, _) -> fail(failure, command, settings));

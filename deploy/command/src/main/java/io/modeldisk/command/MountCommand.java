@@ -66,7 +66,7 @@ import picocli.CommandLine.Spec;
         "0:The model is mounted. With --foreground: the directory was unmounted.",
         "1:A shard does not answer, the directory is in use, or the mount fails for a reason that can pass.",
         ExitStatus.WRONG_OR_DENIED,
-        "143:With --foreground: SIGTERM has stopped the mount. 130: Ctrl-C has."},
+        "143:With --foreground: SIGTERM stopped the mount (130: Ctrl-C)."},
     description = {
         "Mounts a model as files, and returns when the files can be used.",
         "DIR/model: a read returns weights, a write stores a gradient, fsync completes the iteration. DIR/weights: the weights "

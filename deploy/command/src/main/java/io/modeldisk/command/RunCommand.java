@@ -26,20 +26,20 @@ import picocli.CommandLine.Spec;
 @Command(name = "run", mixinStandardHelpOptions = true, showDefaultValues = true, sortOptions = false,
     exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
         "0:All learners have succeeded, or with --elastic at least one.",
-        "1:The run could not start, or a shard or a mount has failed. A learner that fails determines the status.",
+        "1:The run could not start, or a shard or a mount has failed. If a learner fails, run exits with its status.",
         ExitStatus.WRONG,
         ExitStatus.STOPPED},
     customSynopsis = "modeldisk run --learners N [OPTIONS of run, serve and mount] -- COMMAND...",
     description = {
         "Trains on this host: starts shards, a mount for each learner, and N processes of COMMAND; shows their output with the "
             + "rank in front; and removes everything when they have ended, or after Ctrl-C, which ends them with SIGTERM.",
-        "In a PyTorch program, Learner(net) of rank 0 hands the model over, so no file of the model is needed. A program in "
-            + "another language needs --from FILE or --size BYTES; it starts when MODELDISK_DIR is mounted.",
+        "In a PyTorch program, Learner(net) of rank 0 provides the model, so no model file is needed. A program in "
+            + "another language needs --from FILE or --size BYTES; it starts after the model is mounted.",
         "The environment of a learner has MODELDISK_DIR (the directory of its mount), RANK, LOCAL_RANK and WORLD_SIZE.",
         "The options of serve and mount, such as --aggregator and --exchange, go to the shards and mounts."},
     footer = {"", "Example:", "  modeldisk run --learners 2 --aggregator adam:lr=0.001 -- python3 train.py"})
 final class RunCommand implements Callable<Integer> {
-    /** A value of {@code --learners} above this is a mistake. */
+    /** A larger value of {@code --learners} or {@code --shards} is taken for a typing mistake. */
     private static final int MOST_LEARNERS = 1024;
 
     @Option(names = "--learners", paramLabel = "N", required = true, description = "The number of learners.")
@@ -49,7 +49,7 @@ final class RunCommand implements Callable<Integer> {
     private int shards;
 
     @Option(names = "--elastic", fallbackValue = "true",
-        description = "The other learners continue when a learner fails. Otherwise they end.")
+        description = "The other learners continue when a learner fails. Without this option, run ends them.")
     private boolean elastic;
 
     @Option(names = "--keep", fallbackValue = "true",
@@ -58,8 +58,8 @@ final class RunCommand implements Callable<Integer> {
     private boolean keep;
 
     @Option(names = "--state", paramLabel = "DIR",
-        description = "The directory of the checkpoints. Another run with the same directory continues from the newest one. A "
-            + "shard that dies is started again.")
+        description = "The directory of the checkpoints. A later run with this directory continues from the "
+            + "newest one. With this option, run restarts a shard that dies.")
     private Path state;
 
     @Parameters(hidden = true)
@@ -76,7 +76,7 @@ final class RunCommand implements Callable<Integer> {
         List<String> command = end < 0 ? List.of() : all.subList(end + 1, all.size());
         ForwardedOptions options = ForwardedOptions.parse(line, words.subList(0, words.size() - command.size()));
         refuse(System.getenv("MODELDISK_RUN") != null,
-            "this process is a learner of another run; start the new run outside of it");
+            "MODELDISK_RUN is set, so this process belongs to another run; start the new run outside of it");
         refuse(command.isEmpty(),
             "the program of the learners is missing; give it after --, such as: modeldisk run --learners 2 "
                 + "-- python3 train.py");

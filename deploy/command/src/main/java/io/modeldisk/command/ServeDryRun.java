@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * Prints what a shard would need, and whether this machine has it. Serves nothing, and writes nothing. The memory is that which a
- * shard checks when it starts.
+ * Prints the resources that a shard would need, and whether this machine has them. Serves and writes nothing. The needed
+ * memory is computed in the same way as for the check at the start of a shard.
  */
 final class ServeDryRun {
     /** The bytes that a network of 10 Gbit/s moves in a second, in each direction. */
@@ -83,7 +83,7 @@ final class ServeDryRun {
         if (journals > 0) {
             bytes("journals", journals, ", at most");
         }
-        // A disk of its own for the journal is mounted on this directory.
+        // The journal can have a separate disk, which is mounted on its directory.
         if (Files.getFileStore(existing(journal)).equals(Files.getFileStore(existing(state)))) {
             checkDisk(state, budget.bytes(), usedBytes(state));
         } else {
@@ -133,7 +133,7 @@ final class ServeDryRun {
     /**
      * Prints an address on which the shard would listen, and tries to listen there.
      *
-     * @param purpose what listens there, such as a datamover
+     * @param purpose the component that would listen there, such as a datamover
      */
     void printAddress(String purpose, InetSocketAddress address) {
         line("  %-28s %s", purpose, TargetAddress.text(address) + (address.getPort() == 0 ? " (a free port)" : ""));

@@ -37,7 +37,7 @@ import picocli.CommandLine.Parameters;
 @Command(name = "status", mixinStandardHelpOptions = true,
     exitCodeListHeading = ExitStatus.HEADING, exitCodeList = {
         "0:Every shard has answered.",
-        "1:A shard has not answered, also if the mount has asked it. Or no model is mounted on the directory.",
+        "1:A shard did not answer this command or the mount, or no model is mounted on the directory.",
         ExitStatus.WRONG_OR_DENIED},
     description = {
         "Shows the state of every shard of a model: versions, rounds, learners, bytes pushed and pulled.",
@@ -274,7 +274,7 @@ final class StatusCommand implements Callable<Integer> {
         }
     }
 
-    /** Prints for how long rounds have waited for the learners that were the last ones to push them. */
+    /** Prints for each learner how long rounds have waited for it, if it was the last one to push them. */
     private static void printLate(int shard, JsonNode learners) {
         StringJoiner late = new StringJoiner(", ");
         for (JsonNode learner : learners) {
@@ -284,7 +284,7 @@ final class StatusCommand implements Callable<Integer> {
             }
         }
         if (late.length() > 0) {
-            line("shard %d: rounds have waited for the last learner: %s", shard, late);
+            line("shard %d: time for which rounds waited for their last learner: %s", shard, late);
         }
     }
 

@@ -41,13 +41,13 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
     private static final int RAW_LUN = 1;
     private static final int CDB_BYTES = 16;
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
-    /** The most attempts of a command. Each unit attention of the session ends one attempt. */
+    /** The maximum number of attempts for a command. Each unit attention of the session costs one attempt. */
     private static final int MAX_ATTEMPTS = 8;
-    /** The sense data of commands that the user may not send to this shard, or that this shard does not have. */
+    /** The sense data of a command that needs a missing right, or that this shard does not support. */
     private static final Set<Integer> REFUSALS = Set.of(packed(RoundSense.NO_RIGHT.sense()),
         packed(Sense.LUN_NOT_SUPPORTED), packed(RoundSense.NOT_A_BACKUP.sense()));
 
-    /** The rights that the trial can find out, with what each allows. */
+    /** The rights that the doctor can test, each with the operations that it allows. */
     private enum Trial {
         LEARN(Right.LEARN, "train and read the weights"), RAW(Right.RAW,
             "overwrite the weights, request checkpoints and handovers"), REPLICATE(Right.REPLICATE,
@@ -72,7 +72,7 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
         }
     }
 
-    /** Logs in to each shard for the status, for discovery, and as the learner. Reports what the secret allows there. */
+    /** Logs in to each shard to read the status, for discovery, and as the learner. Reports what the secret allows. */
     void run(ModelAddress model, Report report) {
         try (StatusReader status = new StatusReader(
             new StripedModelContext(model).learner(observer).sessions(session -> session.secrets(secrets)))) {
@@ -153,7 +153,7 @@ public record LoginTrial(ChapSecrets secrets, String learner, String observer) {
         String allowed = rights.isEmpty()
             ? "read the status"
             : rights.stream().map(each -> each.allowed).collect(Collectors.joining("; "));
-        // Only a backup accepts records, and only from the primary of its shard, so nobody else misses this right.
+        // The right REPLICATE is left out: only the primary of a shard needs it, and a user of the doctor is no primary.
         return allowed + Stream.of(Trial.LEARN, Trial.RAW).filter(each -> !rights.contains(each))
             .map(each -> "; it needs may=" + each.right + " to " + each.allowed)
             .collect(Collectors.joining());

@@ -13,8 +13,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The process that ends everything that a run has started. It waits until this process closes the pipe between them or is
- * killed, so nothing is left in either case. Thread-safe.
+ * A separate process that ends everything that a run has started. It begins when this process closes the pipe between them, or
+ * is killed, so nothing is left in either case. Thread-safe.
  */
 final class CleanUp {
     private static final String SCRIPT = "clean-up.sh";

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 
 /** A learner of a run: its process, and the threads that copy its output to the terminal with its rank in front. */
 final class Learner {
-    /** A longer line is written in several parts, so a program without line ends needs no more memory. */
+    /** Longer lines are written in parts, so a program that prints no line ends cannot fill the memory. */
     private static final int LONGEST_LINE_BYTES = 1 << 16;
     private static final long REPLACED_LINES_NS = TimeUnit.SECONDS.toNanos(1);
 
@@ -57,7 +57,7 @@ final class Learner {
         // The learners share the processors. By default, the libraries of each of them would use all processors.
         environment.putIfAbsent("OMP_NUM_THREADS",
             Integer.toString(Math.max(1, Runtime.getRuntime().availableProcessors() / plan.learners())));
-        // Otherwise Python keeps lines back, because its output is a pipe.
+        // Without this variable, Python buffers its output, because it writes to a pipe.
         environment.putIfAbsent("PYTHONUNBUFFERED", "1");
         environment.remove("NOTIFY_SOCKET");
         // In a source tree, the Python package is beside the command.

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 /** Reads the state of the mounts each second, and shows how fast the learners make steps. Thread-safe. */
 final class Progress implements AutoCloseable {
     private static final Duration PERIOD = Duration.ofSeconds(1);
-    /** Without a terminal, a line of the log shows the progress after so many periods. */
+    /** Without a terminal, a line shows the progress once in this number of periods. */
     private static final int PERIODS_OF_A_LINE = 30;
     /** A longer line would occupy two lines of a narrow terminal, of which only the last can be replaced. */
     private static final int LINE_LENGTH = 79;
@@ -26,12 +26,12 @@ final class Progress implements AutoCloseable {
     private static final ObjectMapper JSON = new ObjectMapper();
 
     /**
-     * What the mounts said at one time.
+     * The state of the mounts at one time.
      *
-     * @param steps the steps of the learner that has made most
-     * @param wherefore what takes the time of a step; empty if that is not known
+     * @param steps the steps of the learner with the most steps
+     * @param bottleneck the member {@code bottleneck} of a mount's status; empty if it is not known
      */
-    private record Sample(long timeNs, long steps, String wherefore) {}
+    private record Sample(long timeNs, long steps, String bottleneck) {}
 
     private final List<Path> mounts;
     private final RunConsole console;
@@ -57,7 +57,7 @@ final class Progress implements AutoCloseable {
         last = sample();
         shows++;
         String text = Plural.counted(last.steps(), "step") + ", " + rate(before, last) + " a second"
-            + (last.wherefore().isEmpty() ? "" : "; " + last.wherefore().replaceFirst("^[^:;]*: ", ""));
+            + (last.bottleneck().isEmpty() ? "" : "; " + last.bottleneck().replaceFirst("^[^:;]*: ", ""));
         if (console.isTerminal()) {
             String line = "run: " + text;
             console.progress(line.length() > LINE_LENGTH ? line.substring(0, LINE_LENGTH) : line);
@@ -75,13 +75,13 @@ final class Progress implements AutoCloseable {
                 steps = Math.max(steps, status.path("iterations").asLong());
                 reasons.add(status.path("bottleneck").asText());
             } catch (IOException e) {
-                // The mount of a learner that has ended might be gone.
+                // The learner has ended, and its mount might be gone.
                 reasons.add("");
             }
         }
         reasons.removeIf(String::isEmpty);
         return new Sample(NanoClock.SYSTEM.nanoTime(), steps,
-            reasons.isEmpty() ? last.wherefore() : reasons.getFirst());
+            reasons.isEmpty() ? last.bottleneck() : reasons.getFirst());
     }
 
     private static String rate(Sample from, Sample to) {
@@ -89,13 +89,13 @@ final class Progress implements AutoCloseable {
         return PlainText.format(rate < 10 ? "%.2f" : "%.1f", rate);
     }
 
-    /** Stops to watch, and returns what the learners have done since the start. */
+    /** Stops the thread, and returns a summary of all steps since the start. */
     String summary() {
         close();
         last = sample();
         return PlainText.format("%s in %.1f s, %s a second%s", Plural.counted(last.steps(), "step"),
             (last.timeNs() - first.timeNs()) / SECOND_NS, rate(first, last),
-            last.wherefore().isEmpty() ? "" : "\nrun: " + last.wherefore());
+            last.bottleneck().isEmpty() ? "" : "\nrun: " + last.bottleneck());
     }
 
     @Override

@@ -37,7 +37,7 @@ final class RunConsole {
         }
     }
 
-    /** Returns whether the errors go to a terminal, so {@link #progress} has an effect. */
+    /** Returns whether standard error is a terminal. {@link #progress} has an effect only on a terminal. */
     boolean isTerminal() {
         return terminal;
     }
@@ -47,7 +47,7 @@ final class RunConsole {
         return output;
     }
 
-    /** Returns the stream of the learners' standard error output. */
+    /** Returns the stream to which the learners' standard error is copied. */
     PrintStream errors() {
         return errors;
     }

@@ -8,13 +8,13 @@ import java.nio.file.StandardCopyOption;
 import java.util.Objects;
 
 /**
- * The directory of a run: the mounts, the logs, and the files by which the run and the learners signal to each other. The
- * environment variable {@value #VARIABLE} of a learner names the directory.
+ * The directory of a run: the mounts, the logs, and the files with which the run and its learners notify each other. The
+ * environment variable {@value #VARIABLE} of a learner contains its path.
  */
 final class RunDirectory {
     /**
-     * The environment variable with the path of the directory. The variable of a shard ends with {@code /shards}, that of a mount
-     * with {@code /mounts}: so the clean-up finds the processes of each kind, and their children.
+     * The environment variable with the path of the directory. For a shard, the value ends with {@code /shards}, and for a
+     * mount with {@code /mounts}, so the clean-up can find the processes of each kind, and their children.
      */
     static final String VARIABLE = "MODELDISK_RUN";
 
@@ -48,12 +48,12 @@ final class RunDirectory {
         return path.resolve("mount-" + rank);
     }
 
-    /** The model that the learner of rank 0 hands over. The file appears when it is complete. */
+    /** The file of the model that the learner of rank 0 provides. It is renamed into place when it is complete. */
     Path model() {
         return path.resolve("model.safetensors");
     }
 
-    /** Returns whether a learner has made its {@code Learner}. */
+    /** Returns whether the program of this rank has created its {@code Learner}. */
     boolean hasJoined(int rank) {
         return Files.exists(path.resolve("learner-" + rank));
     }
@@ -63,7 +63,7 @@ final class RunDirectory {
         write("ready", "");
     }
 
-    /** Tells the learners that the run fails. */
+    /** Tells the learners that the run has failed, and why. */
     void sayFailed(String reason) throws IOException {
         write("failed", reason);
     }

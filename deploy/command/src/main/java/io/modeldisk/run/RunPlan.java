@@ -4,7 +4,7 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What a run starts.
+ * The processes that a run starts, and their options.
  *
  * @param program the path of the modeldisk command
  * @param learners the number of learners, at least 1
@@ -15,7 +15,7 @@ import java.util.List;
  * @param model the name of the model
  * @param modelGiven true if the options of the shards already name or describe the model, so no learner hands it over
  * @param serve the options of each shard
- * @param first more options of shard 0
+ * @param first additional options for shard 0 only
  * @param mount the options of each mount
  * @param command the program of the learners and its arguments
  */

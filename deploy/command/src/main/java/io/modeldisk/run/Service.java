@@ -20,7 +20,7 @@ final class Service {
     private final Path output;
     private final Path log;
     private final Process process;
-    /** The address of a shard's ready line; null before the process is ready, and of a mount. */
+    /** The address in the ready line of a shard; null for a mount, and before the process is ready. */
     private String address;
     private boolean ready;
 
@@ -35,7 +35,7 @@ final class Service {
      * Starts a process.
      *
      * @param name the name of the process, such as {@code shard-0}
-     * @param folder the name of the processes of this kind, such as {@code shards}
+     * @param folder the last element of the path in {@link RunDirectory#VARIABLE}, such as {@code shards}
      */
     static Service start(RunDirectory run, String name, String folder, List<String> command) throws IOException {
         Path output = run.file(name + ".out");

@@ -20,30 +20,30 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * Trains on this host: starts shards, a mount for each learner and the learners, watches them, and ends them all. Unless the
- * options describe the model, the learner of rank 0 hands it over as a file, and the shards start with it. Used by one thread,
- * except for {@link #interrupt}.
+ * Trains on this host: starts the shards, the learners and a mount for each of them, watches them, and ends them all. Unless
+ * the options describe the model, the learner of rank 0 writes it to a file, from which the shards load it. Used by one
+ * thread, except for {@link #interrupt}.
  */
 public final class TrainingRun {
     private static final long POLL_MS = 10;
     private static final long CAUSE_MS = 200;
     private static final Duration MODEL_HINT = Duration.ofSeconds(10);
     private static final Duration LEARNER_HINT = Duration.ofSeconds(30);
-    /** The time in which learners can still report that the run has failed. */
+    /** The time for which a failed run waits for its learners, which can report the failure. */
     private static final Duration LAST_WORDS = Duration.ofSeconds(2);
     private static final Duration OUTPUT_TIMEOUT = Duration.ofSeconds(1);
-    /** A shard that ends so soon after its start is not started again. */
+    /** A shard that ends within this time after its start is not restarted, because it would probably fail again. */
     private static final Duration SHORT_LIFE = Duration.ofSeconds(5);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
     /** A shard with a state saves a last checkpoint. The systemd unit of a shard allows the same time. */
     private static final Duration CHECKPOINT_PATIENCE = Duration.ofMinutes(30);
-    /** The memory of a process of modeldisk, at least. */
+    /** The minimum memory of a modeldisk process. */
     private static final long PROCESS_BYTES = 64L << 20;
 
-    /** The exit status of a process that signal N has ended is this number plus N. */
+    /** A process that signal N has killed has this exit status plus N. */
     private static final int KILLED = 128;
     private static final int LAST_SIGNAL = 64;
-    /** The exit status of a shard or mount whose settings are wrong. The run has the same settings. */
+    /** The exit status of a shard or mount whose settings are wrong. The run then exits with it too. */
     private static final int WRONG_SETTINGS = 2;
 
     private static final Pattern PLAIN_WORD = Pattern.compile("[A-Za-z0-9/._-]+");
@@ -74,8 +74,8 @@ public final class TrainingRun {
     /**
      * Runs the learners until all have ended.
      *
-     * @return the exit status: 0 if all learners have succeeded or, with --elastic, one has; otherwise that of the first learner
-     *     that has failed, or 1
+     * @return the exit status: 0 if all learners have succeeded or, with --elastic, at least one; otherwise the status of the
+     *     first learner that failed; 2 if a shard or a mount exits with 2; 1 after any other failure
      * @throws IOException if the run cannot start, or if something is left that cannot be removed
      */
     public static int run(RunPlan plan) throws IOException, InterruptedException {
@@ -102,7 +102,7 @@ public final class TrainingRun {
             awaitLearners();
             return e.exitStatus();
         } catch (InterruptedException e) {
-            // The process stops, and interrupt() says so.
+            // The shutdown hook, interrupt(), has already printed the reason.
             return 1;
         } finally {
             if (keep) {
@@ -180,19 +180,19 @@ public final class TrainingRun {
             pause();
             if (!learners.getFirst().isAlive() && !Files.exists(directory.model())) {
                 throw new RunFailedException(1,
-                    "the program of rank 0 ended without a Learner(net), so there was no model; a "
+                    "the program of rank 0 ended without a Learner(net), so the shards got no model; a "
                         + "program in another language needs --from FILE or --size BYTES");
             }
             if (!hinted && clock.nanoTime() - hintNs > 0) {
                 hinted = true;
                 console.say(
-                    "waiting until rank 0 makes its Learner(net); a program in another language needs --from FILE or "
+                    "waiting until rank 0 creates its Learner(net); a program in another language needs --from FILE or "
                         + "--size BYTES");
             }
         }
     }
 
-    /** Keeps the model that rank 0 has handed over, for later runs with the same state. */
+    /** Copies the initial weights of rank 0 to the state directory, for later runs with this directory. */
     private Path save(Path saved) throws IOException {
         Files.createDirectories(plan.state());
         Path part = saved.resolveSibling(saved.getFileName() + ".part");
@@ -261,13 +261,13 @@ public final class TrainingRun {
             if (!hinted && clock.nanoTime() - hintNs > 0) {
                 hinted = true;
                 learners.stream().filter(each -> each.isAlive() && isMissing(each)).forEach(each -> console
-                    .say("rank " + each.rank() + " has not made its Learner(net) yet; the others wait for it"));
+                    .say("rank " + each.rank() + " has not created its Learner(net) yet; the others wait for it"));
             }
         }
         checkLearners();
     }
 
-    /** Returns whether a learner has not joined although another one has, so this one waits. */
+    /** Returns whether this learner has not joined, but another one has and waits for it. */
     private boolean isMissing(Learner learner) {
         return !directory.hasJoined(learner.rank())
             && learners.stream().anyMatch(each -> directory.hasJoined(each.rank()));
@@ -307,7 +307,7 @@ public final class TrainingRun {
             throw ended(shard);
         }
         console.say(
-            shard.name() + " " + end(shard.exitStatus()) + "; it starts again from its newest checkpoint");
+            shard.name() + " " + end(shard.exitStatus()) + "; restarting it from its newest checkpoint");
         startShard(number, shard.address());
     }
 
@@ -328,7 +328,7 @@ public final class TrainingRun {
                     + " ended without a Learner(net), and the others would wait for it");
             }
             if (status != 0 && endsNow) {
-                // The learner might have failed because its mount or a shard is just ending.
+                // The cause may be a mount or a shard that is about to exit. If so, checkServices reports this cause instead.
                 clock.sleep(CAUSE_MS, TimeUnit.MILLISECONDS);
                 checkServices();
                 failed("rank " + learner.rank() + " " + end(status), status);
@@ -346,7 +346,7 @@ public final class TrainingRun {
 
     private static String end(int status) {
         return status > KILLED && status <= KILLED + LAST_SIGNAL
-            ? "was ended by signal " + (status - KILLED)
+            ? "was killed by signal " + (status - KILLED)
             : "ended with status " + status;
     }
 
@@ -372,7 +372,7 @@ public final class TrainingRun {
     private String howToEnd() {
         Stream<String> unmounts = mountDirectories().stream()
             .map(mount -> quoted(plan.program()) + " unmount " + quoted(mount.toString()) + " && ");
-        return "the shards and mounts stay; to end them: " + unmounts.collect(Collectors.joining())
+        return "the shards and mounts keep running; to end them: " + unmounts.collect(Collectors.joining())
             + "kill " + shards.stream().map(each -> Long.toString(each.processId())).collect(Collectors.joining(" "))
             + " && rm -r --one-file-system " + quoted(directory.path().toString());
     }

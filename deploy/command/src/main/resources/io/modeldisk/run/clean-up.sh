@@ -61,7 +61,7 @@ end mounts 100
 for mount in "$directory"/mount-*; do
     fusermount3 -u -z "$mount" 2>/dev/null || umount -l "$mount" 2>/dev/null
 done
-# Learners that waited for a mount end only now.
+# Learners that were blocked in a call to their mount can end only now.
 end learners 20
 end shards "$((patience * 10))"
 [ "$patience" -le 20 ] || tail -qn 3 "$directory"/shard-*.log

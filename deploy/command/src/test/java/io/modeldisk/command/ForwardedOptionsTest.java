@@ -62,7 +62,7 @@ final class ForwardedOptionsTest {
 
     @ParameterizedTest
     @CsvSource({"--listen=1, run listens", "--shard, run starts all shards",
-        "--coordinator, run starts each shard once"})
+        "--coordinator, run starts no backups"})
     void optionThatRunSetsIsRefused(String word, String reason) {
         assertThatThrownBy(() -> parse(word)).isInstanceOf(ParameterException.class)
             .hasMessageContaining(" is not for run: ")
@@ -70,7 +70,7 @@ final class ForwardedOptionsTest {
     }
 
     @Test
-    void unknownOptionAndMissingValueAndProgramWithoutDashesAreRefused() {
+    void unknownOptionMissingValueAndProgramWithoutDashesAreRefused() {
         assertThatThrownBy(() -> parse("--blocksize=1")).hasMessageContaining("Unknown option: '--blocksize'");
         assertThatThrownBy(() -> parse("--block-size"))
             .hasMessageContaining("Missing required parameter for option '--block-size'");

@@ -165,7 +165,7 @@ final class SizingTest {
         assertThat(documented).containsExactlyInAnyOrderEntriesOf(actual);
     }
 
-    /** Returns a quantity for a model so large that what does not grow with the model does not count, in bytes per parameter. */
+    /** Returns a quantity in bytes per parameter, for a model so large that the constant parts do not matter. */
     private double perParameter(String quantity, String aggregator, String consistency, long half) {
         long parameters = 1L << 40;
         Map<String, Long> given = new HashMap<>(

@@ -46,7 +46,7 @@ final class AdminIT {
 
         Result result = sandbox.run(modeldisk((Object[]) line.split(" ")));
 
-        // The name service can know the host later.
+        // Status 1, because a later look-up of the host name can succeed.
         assertThat(result.status()).isEqualTo(options.contains("no-such-host") ? 1 : 2);
         assertThat(result.output().lines()).singleElement().asString().startsWith("modeldisk serve: ").contains(reason);
     }

@@ -99,7 +99,7 @@ final class BadInputIT {
         sandbox.directory("gone");
         Result result = sandbox.shell("cd gone && rmdir ../gone && exec \"$1\" --version", modeldisk()[0]);
         assertThat(result.status()).isEqualTo(1);
-        // Bash itself reports the directory in the first line.
+        // Bash itself reports the missing directory first.
         assertThat(result.output().lines().filter(line -> !line.startsWith("shell-init: "))).singleElement().asString()
             .startsWith("modeldisk: the working directory cannot be read, perhaps because it was deleted");
     }

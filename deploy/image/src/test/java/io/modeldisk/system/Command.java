@@ -23,8 +23,8 @@ final class Command {
     }
 
     /**
-     * Starts one shard at a port without waiting until the shard is ready. Unless the options say otherwise, the shard has the
-     * mode asp, in which a test can push single blocks, and only the datamover tcp.
+     * Starts one shard at a port without waiting until the shard is ready. By default, the shard has the mode asp, in which a
+     * test can push single blocks, and offers only the datamover tcp.
      */
     static Running serveAt(Sandbox sandbox, int port, Object... options) throws Exception {
         List<String> given = List.of(Sandbox.words((Object) options));

@@ -87,7 +87,7 @@ final class DryRunIT {
     }
 
     @Test
-    void exitStatusTellsContradictoryOptionsFromAMachineThatIsTooSmall() throws Exception {
+    void exitStatusDistinguishesWrongOptionsFromATooSmallMachine() throws Exception {
         dryRun("--size", "1MiB", "--durability", "journal").failed(2, "needs a directory; give it with --state");
         dryRun("--size", "1MiB", "--listen", "0.0.0.0:0").failed(2, "give --secrets FILE, or --insecure");
         dryRun("--size", "1MiB", "--learners", 1000).failed(2, "--max-sessions");

@@ -29,13 +29,13 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import picocli.CommandLine;
 
-/** Runs each command with at least one case for each row of the table "Exit statuses" in docs/reference.md. */
+/** Runs at least one case for each row of the table "Exit statuses" in docs/reference.md. */
 @Timeout(180)
 final class ExitStatusIT {
     /**
-     * Cases that need no mount. Each line has the expected status and the arguments. A word with {@code =} before the command is
-     * an environment variable, with which the command runs as a process. Other commands run in this process, except
-     * {@code bench}.
+     * Cases that need no mount. Each line has the expected status and the arguments. A word with {@code =} before the command
+     * is an environment variable. Cases with a variable, and those of {@code bench}, run in a new process, all others in this
+     * one.
      */
     private static final List<String> CASES = """
         1 | serve --model m --size 1MiB --listen BUSY
@@ -177,7 +177,7 @@ final class ExitStatusIT {
         assertThat(rows).containsExactlyElementsOf(tried);
     }
 
-    /** What the words in capitals stand for. Each is made only if a case has it. */
+    /** Returns the values of the words in capitals. Each value is created only for a case that contains its word. */
     private Map<String, Supplier<Object>> places() {
         Map<String, Supplier<Object>> places = new TreeMap<>();
         places.put("SHARD", () -> launch("sgd:lr=1").address());

@@ -158,8 +158,8 @@ final class RunIT {
     }
 
     @ParameterizedTest
-    @CsvSource({"/shards, KILL, 1, run: shard-0 was ended by signal 9", "/mounts, KILL, 1, was ended by signal 9",
-        "'', KILL, 137, was ended by signal 9", "'', TERM, 143, was ended by signal 15"})
+    @CsvSource({"/shards, KILL, 1, run: shard-0 was killed by signal 9", "/mounts, KILL, 1, was ended by signal 9",
+        "'', KILL, 137, was killed by signal 9", "'', TERM, 143, was ended by signal 15"})
     void runEndsWhenAPartOfItIsKilled(String kind, String signal, int status, String words) throws Exception {
         Running run = training("--", "python3", script, FOREVER);
         kill(members(kind).getFirst(), signal);
@@ -172,7 +172,7 @@ final class RunIT {
     @CsvSource({"INT, 130", "TERM, 143", "KILL, 137"})
     void nothingIsLeftAfterASignal(String signal, int status) throws Exception {
         Running run = training("--", "python3", script, FOREVER);
-        // Signals do not move a stopped learner.
+        // A stopped learner does not react to SIGTERM, only to SIGKILL.
         kill(members("").getFirst(), "STOP");
         run.signal(signal);
         assertThat(run.awaitEnd()).isEqualTo(status);
@@ -204,14 +204,14 @@ final class RunIT {
     }
 
     @Test
-    void shardWithStateStartsAgain() throws Exception {
+    void killedShardIsRestartedWithState() throws Exception {
         Running run = training("--state", sandbox.path("state"), "--checkpoint-every", "10rounds", "--", "python3",
             script,
             FOREVER, "again");
         // A shard that ends within 5 s of its start is not started again.
         Thread.sleep(5000);
         kill(members("/shards").getFirst(), "KILL");
-        run.awaitLine("run: shard-0 was ended by signal 9; it starts again");
+        run.awaitLine("run: shard-0 was killed by signal 9; restarting it");
         run.awaitLines("0: again", 1);
         run.signal("INT");
         assertThat(run.awaitEnd()).isEqualTo(130);
@@ -237,7 +237,7 @@ final class RunIT {
     }
 
     @Test
-    void rankWithoutLearnerIsNamed() throws Exception {
+    void rankThatEndsWithoutALearnerIsNamed() throws Exception {
         Result none = run("--", "true");
         assertThat(none.status()).isEqualTo(1);
         assertThat(none.output()).contains("rank 0 ended without a Learner(net)", "--from FILE or --size BYTES");

@@ -80,7 +80,7 @@ final class ShmIT {
         assertThat(mount.output().lines()).singleElement().asString().contains("datamover shm, learner ");
     }
 
-    /** The user did not ask for shared memory, so neither process reports why it is not possible. */
+    /** The user did not ask for shared memory, so the shard and the mount print no reason why it is unavailable. */
     @Test
     void shardOffersOnlyTcpWithoutAWarningIfItCannotShareMemory() throws Exception {
         Programs.requireMounting();

@@ -196,8 +196,8 @@ public final class Checkpointer implements AutoCloseable {
     }
 
     /**
-     * Lets the learners continue that had pushed all rounds of a bsp shard when it was stopped. Must be called before a learner
-     * joins, and only if the shard has no journal and no backups, which restore the learners themselves.
+     * Restores the memberships of the learners that had pushed all rounds of a bsp shard when it was stopped. Must be called
+     * before a learner joins, and only if the shard has neither a journal nor backups, which restore the learners themselves.
      */
     public void continueLearners() {
         learners.remember(stop.learners());

@@ -98,7 +98,7 @@ final class PlannedStop {
         this.history = continued != 0 ? continued : ThreadLocalRandom.current().nextLong() | 1;
     }
 
-    /** Returns the learners that continue, because this shard has started from its last checkpoint before a planned stop. */
+    /** Returns the learners that continue; empty unless this shard has started from the last checkpoint of a planned stop. */
     List<MembershipImage.Learner<Nexus>> learners() {
         return stops.learners();
     }
@@ -240,8 +240,10 @@ final class PlannedStop {
     }
 
     /**
-     * Returns whether the newest checkpoint has all updates. Records the result in the directory for the next start, and in bsp
-     * the learners that have pushed the last round of the checkpoint.
+     * Records for the next start whether the newest checkpoint contains all updates, and in bsp the learners that have pushed
+     * the last round of the checkpoint.
+     *
+     * @return whether the checkpoint contains all updates
      *
      * @param former the learners of the last stop that have not joined yet; see {@link Membership#former}
      */

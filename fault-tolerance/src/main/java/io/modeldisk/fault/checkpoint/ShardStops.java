@@ -31,8 +31,8 @@ final class ShardStops {
     record Stop(long id, boolean stopped, long checkpoint, long history) {}
 
     /**
-     * The learners that continue when the shard starts again. They have a file of their own, because the shards of earlier
-     * versions read the files of the stops.
+     * The learners that continue when the shard starts again. They are in a separate file, because shards of earlier versions
+     * read the files of the stops too, and would reject an unknown member.
      *
      * @param id the id of the stop
      */

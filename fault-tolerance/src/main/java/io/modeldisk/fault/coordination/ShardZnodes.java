@@ -105,7 +105,7 @@ final class ShardZnodes {
             return stat.getVersion();
         }
         if (isInUse(session)) {
-            // The other processes can be started again with the options of this one, so this is no IllegalArgumentException.
+            // Not an IllegalArgumentException (exit status 2): the other processes can be restarted with these options.
             throw new IOException("the processes of model " + context.model() + " at the coordinator "
                 + context.coordinator().serversText() + " have other options: " + known.difference(model)
                 + "; give the same options, or another --model if this is another model");

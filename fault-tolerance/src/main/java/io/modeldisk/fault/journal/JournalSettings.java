@@ -24,7 +24,7 @@ public record JournalSettings(Path state, long limitBytes, Duration lockWait) {
         return limitBytes > 0 ? limitBytes : Math.max(MIN_DEFAULT_BYTES, DEFAULT_SHARDS * shardBytes);
     }
 
-    /** Returns the most that the journal of a shard of this size takes. At twice its limit, the shard refuses pushes. */
+    /** Returns the maximum size of the journal of a shard. At twice the limit of its journal, the shard refuses pushes. */
     public long maxBytes(long shardBytes) {
         return 2 * limitFor(shardBytes) + JournalSink.SEGMENT_BYTES;
     }

@@ -28,8 +28,8 @@ public class Member<K> {
     }
 
     /**
-     * Called when the learner continues a membership of an earlier process in which it has pushed all rounds up to this one.
-     * Default: does nothing.
+     * Called when the learner continues its membership in the previous process, where it had pushed all rounds up to this one.
+     * Does nothing by default.
      */
     protected void continueAfter(long round) {}
 

@@ -62,7 +62,7 @@ public class Membership<K, M extends Member<K>> {
     // The highest round that a learner passed to partition() while the job was forming. Guarded by lock.
     private long lastAskedRoundOfForming;
     private long firstRound = 1;
-    // The learners of the previous process that can continue. Guarded by lock.
+    // The learners of the previous process that have not joined again. Those that join in time continue. Guarded by lock.
     private final Map<K, MembershipImage.Learner<K>> former = new HashMap<>();
     private Consumer<MembershipChange<K>> recorder = change -> {};
 
@@ -278,8 +278,9 @@ public class Membership<K, M extends Member<K>> {
     }
 
     /**
-     * Sets the learners of an earlier process that had pushed all rounds up to that of {@link #resumeAfter}. If one of them joins
-     * before the next round is fixed, its membership continues. Must be called before the first learner joins.
+     * Sets the learners of the previous process that had pushed all rounds up to the one given to {@link #resumeAfter}. The
+     * membership of such a learner continues if it joins before the next round is fixed. Must be called before the first
+     * learner joins.
      */
     public void remember(List<MembershipImage.Learner<K>> learnersOfProcess) {
         synchronized (lock) {

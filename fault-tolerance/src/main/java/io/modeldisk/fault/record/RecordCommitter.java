@@ -70,7 +70,7 @@ final class RecordCommitter {
         }
     }
 
-    /** Gives a batch to all sinks until they have kept it. Returns false if the log was closed before. */
+    /** Offers a batch to the sinks until all of them have stored it. Returns false if the log was closed before that. */
     private boolean keep(RecordBatch batch) {
         for (int i = 0; i < kept.length; i++) {
             kept[i] = false;

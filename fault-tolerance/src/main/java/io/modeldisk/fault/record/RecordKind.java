@@ -8,7 +8,7 @@ public enum RecordKind {
     /**
      * A piece of a gradient was accepted: block, range, learner (0 if unknown), round (-1 if the push has no round), and version
      * of the block after the piece. The body is the gradient. With {@link RecordHeader#WITHOUT_DATA} there is no body, and the
-     * piece only counts for its round. In asp and ssp the gradient was applied to the weights, in bsp it was added to the sum of
+     * piece only counts for its round. In asp and ssp the gradient was applied to the weights; in bsp it was added to the sum of
      * the open round.
      */
     PUSH(1),

@@ -25,7 +25,7 @@ final class CopyTime {
         }
     }
 
-    /** Returns the time since the last call of this method. */
+    /** Returns the copy time since the last call of this method, without copies that have not ended. */
     synchronized long takeNs() {
         long takenNs = totalNs;
         totalNs = 0;

@@ -46,7 +46,7 @@ final class DirectExchange implements Exchange {
     private volatile long round;
     /** The reason why gradients are discarded until the next fsync; null if gradients are pushed. */
     private volatile IOException rollback;
-    /** True if the counters contain {@link #rollback}. Guarded by {@code this}. */
+    /** True if {@link #rollback} is already in the counters. Guarded by {@code this}. */
     private boolean counted;
 
     DirectExchange(RemoteModel model, ExchangeSettings settings) {
@@ -63,9 +63,9 @@ final class DirectExchange implements Exchange {
     }
 
     /**
-     * Discards all gradients until the next fsync if {@link OnRollback#isReason} is true, so the learner can continue. Throws any
-     * other failure. Does not permit pushes again: other requests of the same write(2) might be about to push, and a request that
-     * repeats a failed one would count twice.
+     * Discards all gradients until the next fsync if {@link OnRollback#isReason} is true, so the learner can continue. Throws
+     * any other failure. Pushes stay forbidden until {@link #goOn}: another request of the same write(2) might be about to
+     * repeat a failed push, and its gradient would count twice.
      */
     private synchronized void discard(IOException failure) throws IOException {
         counters.failed(failure);
@@ -110,7 +110,7 @@ final class DirectExchange implements Exchange {
         }
     }
 
-    /** Ends the discarding of gradients, or continues it for a reason that an earlier process has counted. */
+    /** Stops discarding gradients, or discards them for the reason {@code untold}, which is already in the counters. */
     private synchronized void end(IOException untold) {
         rollback = untold;
         counted = untold != null;

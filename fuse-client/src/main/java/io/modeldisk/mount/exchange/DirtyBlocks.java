@@ -51,7 +51,7 @@ public record DirtyBlocks(BitRanges bits) {
     }
 
     /**
-     * Returns the end of the range that contains this offset, and in which all logical blocks are marked here and not in {@code
+     * Returns the end of the range that begins at this offset, and whose logical blocks are all marked here but not in {@code
      * excluded}.
      */
     long endExcept(DirtyBlocks excluded, long offset) {

@@ -38,7 +38,7 @@ public final class ExchangeCounters {
     /** The number of failures. */
     public final LongAdder failures = new LongAdder();
 
-    /** The parts of the time of the last iterations. */
+    /** The times of the last iterations, divided into parts. */
     public final RecentIterations recent = new RecentIterations();
 
     private volatile String lastError = "";

@@ -2,8 +2,8 @@ package io.modeldisk.mount.exchange;
 
 /**
  * The times of an exchange that has pulled weights. From {@code startNs}, the gradient is searched for NaN and infinity; from
- * {@code checkedNs}, it is pushed. From {@code pushedNs}, nothing is moved until {@code weightsNs}, when the first weights arrive
- * and the push has ended. From {@code lagNs}, the weights of only one shard are missing.
+ * {@code checkedNs}, it is pushed. From {@code pushedNs} to {@code weightsNs}, when the first weights arrive, nothing is
+ * moved. From {@code lagNs}, the weights of only one shard are missing. {@code endNs} is the end of the pull.
  */
 record ExchangeSpan(long startNs, long checkedNs, long pushedNs, long weightsNs, long lagNs, long endNs, int lastShard,
     long movedBytes) {

@@ -77,7 +77,7 @@ final class IterationTimes {
         counters.stalls.addNs(nowNs - stalledSinceNs);
         counters.synchronizedIn(nowNs - stalledSinceNs, pushed);
         counters.ages.addNs(nowNs - pulledAtNs);
-        // Before its first fsync, a learner also waits for the first weights.
+        // The first iteration does not count, because it includes the wait for the first weights.
         if (pushed && exchange != null && iteration > 1) {
             counters.recent.add(exchange.of(stalledSinceNs - computationNs, stalledSinceNs, nowNs, copyNs));
         }

@@ -3,7 +3,7 @@ package io.modeldisk.mount.exchange;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The parts of the time of a learner's last iterations, and the start of the fsync that it calls now. Thread-safe. */
+/** The times of a learner's last iterations, divided into parts, and the start of the current fsync. Thread-safe. */
 public final class RecentIterations {
     /** The maximum number of iterations. */
     static final int KEPT = 20;
@@ -32,7 +32,7 @@ public final class RecentIterations {
         added = 0;
     }
 
-    /** Returns the sum of the last iterations, with the waits for the shard that was waited for the longest. */
+    /** Returns the sum of the last iterations. Only the shard with the longest total wait keeps its waits. */
     public synchronized TimeShares sum() {
         int slowest = 0;
         long longestNs = 0;
@@ -53,7 +53,7 @@ public final class RecentIterations {
         return Math.min(added, KEPT);
     }
 
-    /** Returns the time for which an fsync is in progress; 0 if there is none. */
+    /** Returns the time for which the current fsync has been in progress; 0 if no fsync is in progress. */
     public synchronized long fsyncNs(long nowNs) {
         return inFsync ? nowNs - fsyncSinceNs : 0;
     }

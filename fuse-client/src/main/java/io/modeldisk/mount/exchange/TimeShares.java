@@ -1,7 +1,7 @@
 package io.modeldisk.mount.exchange;
 
 /**
- * The time of one or several iterations of a learner, and the parts into which it divides. The rest of the time is in no part.
+ * The time of one or more iterations of a learner, divided into parts. {@link #otherNs} is the rest, which belongs to no part.
  *
  * @param iterations the number of iterations
  * @param totalNs the time of all these iterations
@@ -20,14 +20,14 @@ public record TimeShares(int iterations, long totalNs, long computeNs, long copy
     /** No iteration. */
     public static final TimeShares NONE = new TimeShares(0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 
-    /** Returns the sum of both. {@code other} waits for the same shard, or for none. */
+    /** Returns the sum of both. {@code other} must have the same {@link #shard}, or no {@link #lagNs}. */
     TimeShares plus(TimeShares other) {
         return new TimeShares(iterations + other.iterations, totalNs + other.totalNs, computeNs + other.computeNs,
             copyNs + other.copyNs, waitNs + other.waitNs, moveNs + other.moveNs, lagNs + other.lagNs, shard,
             movedBytes + other.movedBytes, movingNs + other.movingNs);
     }
 
-    /** Returns the same times for another shard: a wait for the old shard counts as a wait for bytes. */
+    /** Returns these times with another {@link #shard}: {@link #lagNs} of the old shard is moved to {@link #moveNs}. */
     TimeShares waitingFor(int awaited) {
         return awaited == shard
             ? this

@@ -19,8 +19,9 @@ import org.apache.logging.log4j.Logger;
 /**
  * Tracks which processes have a file of the model open. The mount is a learner while a file is open for writing: it joins at the
  * first open for writing, and leaves when the kernel releases the last writable handle, which also happens when the process dies.
- * A learner uses either the file {@code model} or {@code mapped/control}, not both. It is one process with its children, unless
- * the mount is shared: two learners in one mount would push one gradient in two parts, or wait for each other. Thread-safe.
+ * A learner uses either the file {@code model} or {@code mapped/control}, not both. It is one process with its children: two
+ * learners in one mount would mix their gradients, or wait for each other. If the mount is shared, any process is admitted.
+ * Thread-safe.
  */
 public final class ModelUse {
     private static final Logger LOG = LogManager.getLogger(ModelUse.class);
@@ -39,14 +40,14 @@ public final class ModelUse {
     private String learnersFile;
     // The process that has joined. Writes of this field are guarded by {@code lock}.
     private volatile CallingProcess learnerProcess = CallingProcess.UNKNOWN;
-    /** Whether several processes can be one learner. */
+    /** True if unrelated processes can be one learner together. */
     private final boolean shared;
     private final Consumer<CallingProcess> onLearner;
 
     /**
      * Creates an object for a model whose data is moved by this exchange.
      *
-     * @param shared whether any process can open a file for writing while another one has it open
+     * @param shared whether a process can open a file for writing while an unrelated process has it open
      * @param onLearner receives each process that joins as the learner
      */
     public ModelUse(RemoteModel model, Exchange exchange, NanoClock clock, boolean shared,

@@ -38,9 +38,9 @@ final class PendingReleases {
     }
 
     /**
-     * Waits until no release is pending, 200 ms have passed, or the call is cancelled.
+     * Waits until no release is pending, the limit has passed, or the call is cancelled.
      *
-     * @param exited whether the process that has opened the files has exited; the wait is then longer
+     * @param exited whether the process that opened the files has exited: the limit is then 2 s instead of 200 ms
      */
     void await(boolean exited, Cancellation cancellation) throws IOException {
         if (count == 0) {

@@ -71,7 +71,7 @@ public final class MemoryFiles {
         }
     }
 
-    /** Records the open files in a state from now on. Takes over the files that the state already contains. */
+    /** From now on, records the open files in this state. First takes over the files that the state already contains. */
     public synchronized void record(MountState recorded, Nodes nodes) throws IOException {
         state = recorded;
         recorded.forEachMemory((node, number, handles) -> open.put(node,

@@ -62,7 +62,7 @@ public final class MountState implements AutoCloseable {
         CAPABILITIES,
         /** The number of the last inode that was assigned to a file that is constant while it is open. */
         INSTANCES,
-        /** The number of the process that is the learner; 0 if it is unknown. */
+        /** The process ID of the learner; 0 if it is unknown. */
         LEARNER,
         /** The start of this process; see {@link io.modeldisk.platform.linux.CallingProcess#start}. */
         LEARNER_START

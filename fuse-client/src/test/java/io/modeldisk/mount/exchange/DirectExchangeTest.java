@@ -70,7 +70,7 @@ final class DirectExchangeTest extends ExchangeFixture<Exchange> {
         assertThat(model.weight((1 << 20) + 20)).isZero();
     }
 
-    /** Otherwise, a request that repeats a failed one at the same moment would be pushed, and might count twice. */
+    /** If pushes were permitted at once, a concurrent request could repeat a failed one, which might count twice. */
     @Test
     void failedWritePermitsNoPushBeforeTheFsync() throws IOException {
         AtomicInteger continuations = new AtomicInteger();

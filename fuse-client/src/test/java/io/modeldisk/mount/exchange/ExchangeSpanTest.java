@@ -5,18 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import org.junit.jupiter.api.Test;
 
 class ExchangeSpanTest {
-    /** Searched until 2, pushed until 10, nothing moved until 30, pulled until 40, the last 5 of it from one shard only. */
+    /** The search ends at 2, the push at 10, the wait at 30 and the pull at 40. From 35, the pull waits for one shard. */
     private static final ExchangeSpan SPAN = new ExchangeSpan(0, 2, 10, 30, 35, 40, 1, 800);
 
     @Test
-    void exchangeInTheForegroundTakesTimeInAllItsSteps() {
+    void eachStepOfAForegroundExchangeCounts() {
         TimeShares shares = SPAN.of(-100, 0, 41, 20);
         assertThat(shares).isEqualTo(new TimeShares(1, 141, 80, 22, 20, 13, 5, 1, 800, 18));
         assertThat(shares.otherNs()).isEqualTo(1);
     }
 
     @Test
-    void exchangeDuringAComputationTakesOnlyTheTimeOfTheFsync() {
+    void exchangeDuringAComputationCountsOnlyDuringTheFsync() {
         assertThat(SPAN.of(0, 33, 40, 0)).isEqualTo(new TimeShares(1, 40, 33, 0, 0, 2, 5, 1, 800, 18));
         assertThat(SPAN.of(0, 50, 51, 0)).isEqualTo(new TimeShares(1, 51, 50, 0, 0, 0, 0, 1, 800, 18));
     }

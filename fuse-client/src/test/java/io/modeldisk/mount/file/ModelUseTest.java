@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 
 class ModelUseTest {
     private static final long THIS = ProcessHandle.current().pid();
-    /** The kernel's name for a thread in a PID namespace that the mount cannot see. */
+    /** The ID that the kernel reports for a thread in a PID namespace that the mount cannot see. */
     private static final long UNKNOWN = 0;
 
     private final MemoryModel model = new MemoryModel(4096);
@@ -49,7 +49,7 @@ class ModelUseTest {
     }
 
     @Test
-    void rightEndsWithTheLastHandleOfTheLearner() throws Exception {
+    void anotherProcessCanBecomeTheLearnerAfterTheLastHandleIsReleased() throws Exception {
         ModelUse.Opened first = open(learner.pid());
         ModelUse.Opened second = open(learner.pid());
         assertThat(kept).hasValue(learner.pid());
@@ -74,7 +74,7 @@ class ModelUseTest {
     }
 
     @Test
-    void learnerKeepsItsRightAfterARestartOfTheMount() throws Exception {
+    void learnerStaysTheLearnerAfterARestartOfTheMount() throws Exception {
         use.resumeLearner(CallingProcess.ofThread(learner.pid()));
         use.resume(true, "model");
         assertRefused(THIS);

@@ -4,9 +4,9 @@ import io.modeldisk.platform.time.NanoClock;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
- * The times at which the weights of a pull arrive. Shows for how long the pull has waited for other learners, and which shard was
- * the last one. A pull that waits for a round of {@code bsp} gets no weights until the round is complete. Thread-safe, and
- * allocates no memory.
+ * The times at which the weights of a pull arrive. They show how long the pull has waited for other learners, because a pull
+ * in {@code bsp} gets no weights until its round is complete, and which shard was the last one. Thread-safe. Allocates no
+ * memory.
  */
 public final class Arrivals {
     private final NanoClock clock;
@@ -45,7 +45,7 @@ public final class Arrivals {
         return firstNs;
     }
 
-    /** Returns the shard whose weights were complete last. */
+    /** Returns the shard that was the last one to send weights. */
     public int lastShard() {
         int last = 0;
         for (int i = 1; i < lastNs.length(); i++) {

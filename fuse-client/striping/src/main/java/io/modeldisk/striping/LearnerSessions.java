@@ -117,7 +117,7 @@ final class LearnerSessions implements StripedTransfer.Sessions {
         if (ledger == null) {
             ledger = newLedger();
         }
-        // Discards what is left of an earlier learner of this mount, such as a doubt about its pushes.
+        // An earlier learner of this mount can have left doubtful pushes, which do not concern the new one.
         ledger.goOn();
         AllShards.run(shards, shard -> shard.membership().joinFirst());
         agree(0);

@@ -45,8 +45,8 @@ final class PushLedger {
     /** For each shard, the last round for which the shard might have pushes of an earlier membership. */
     private final long[] lastKnownRound;
     /**
-     * The shards that have forgotten the learner after a failed call, and might have received parts of this call. A shard stays
-     * doubtful until {@link #goOn}, because several calls can repeat a gradient at the same time, and each of them must fail.
+     * The shards that have forgotten the learner and might have applied a part of a failed call. A shard stays doubtful until
+     * {@link #goOn}, because several calls can repeat the parts of a gradient at the same time, and all of them must fail.
      */
     private final BitRanges doubtful;
     /** The reason why a gradient of the learner was last abandoned; null if no gradient was abandoned. */
@@ -308,8 +308,8 @@ final class PushLedger {
     }
 
     /**
-     * Records that a push has failed without a response. If its membership has ended since the grant, a repeated push would not
-     * be recognized by the shard, so the shard becomes doubtful if it might have the push.
+     * Records that a push has failed without a response. If the membership has changed since the push was granted, the shard
+     * cannot recognize a repeated push. The shard then becomes doubtful, if it might have applied the first one.
      */
     synchronized void endedInDoubt(long from, int grantedEpoch, long ofRound) {
         int shard = shardOf(blockOf(from));

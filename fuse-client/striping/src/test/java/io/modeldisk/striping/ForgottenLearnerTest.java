@@ -138,7 +138,7 @@ class ForgottenLearnerTest extends ShardsFixture {
     }
 
     @Test
-    void acknowledgedPartOfAFailedPushIsNotRepeatedAfterItsShardForgotTheLearner() throws Exception {
+    void acknowledgedPartOfAFailedPushIsNotRepeatedIfItsShardForgotTheLearner() throws Exception {
         serve(8 * BLOCK, 2);
         model.join();
         shards.shards.get(1).parking = true;

@@ -222,7 +222,7 @@ class PushLedgerTest {
     }
 
     @Test
-    void shardIsDoubtfulIfACallFailsOfWhichItHadAPartBeforeItForgotTheLearner() {
+    void shardThatForgotTheLearnerAfterAPartOfAFailedCallIsDoubtful() {
         push(0, 8);
         ledger.reset(1, 1, Long.MAX_VALUE);
         ledger.repeat(0, 8);

@@ -222,7 +222,7 @@ public final class Bsp implements Consistency {
         if (learner.marks().clock(index) != round) {
             return woken;
         }
-        // The first block stands for all: learners push whole gradients.
+        // The lateness is measured only with block 0, because learners push whole gradients.
         long waitNs = index == 0 ? learners.roundTimes().firstBlockPushed(round) : 0;
         ParkedTask chain = closeComplete(block, woken);
         if (block.round() > round) {
@@ -239,7 +239,7 @@ public final class Bsp implements Consistency {
         ParkedTask chain = woken;
         while (rules.mayClose(block)) {
             // The round is recorded as opened before it closes, so no newcomer joins at a closed round. A newcomer may have
-            // joined at the round before it was recorded, so the rule is checked again.
+            // joined at this round just before the record, so the rule is checked again.
             learners.opened(block.round());
             if (!rules.mayClose(block)) {
                 return chain;

@@ -32,7 +32,7 @@ public final class RoundMarks {
         this.marks = new long[Math.multiplyExact(layout.blocks(), wordsPerBlock)];
     }
 
-    /** Sets the clock of each block, because the learner has pushed all rounds up to this one in an earlier process. */
+    /** Sets the clock of each block to a round, because the learner had pushed it in the previous process of the shard. */
     void continueAfter(long round) {
         Arrays.fill(clock, round);
     }

@@ -80,7 +80,7 @@ public final class RoundKeeper implements ChangeListener, AutoCloseable {
     /** The lowest and the highest number of closed rounds of a range of blocks; -1 in a mode without rounds that close. */
     public record Rounds(long min, long max) {}
 
-    /** Returns how many rounds the blocks of a range have closed. Takes no locks, because waiting initiators call this often. */
+    /** Returns how many rounds the blocks of a range have closed. Takes no locks, because it is called often during waits. */
     public Rounds rounds(int first, int end) {
         long min = Long.MAX_VALUE;
         long max = Long.MIN_VALUE;

@@ -26,7 +26,6 @@ abstract class ShardUnit extends ModelUnit {
         return shard;
     }
 
-    /** Returns the exception for a command that needs a right which the user of the nexus does not have. */
     @Override
     public final void pin(IoTask task, int dataOffset, Pin pin) throws ScsiException {
         try {

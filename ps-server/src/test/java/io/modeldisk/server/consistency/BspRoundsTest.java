@@ -45,7 +45,7 @@ class BspRoundsTest {
     }
 
     @Test
-    void learnerThatPushesLastIsLateByTheTimeSinceTheFirstOne() throws Exception {
+    void latenessOfTheLastLearnerBeginsAtTheFirstPush() throws Exception {
         for (long round = 1; round <= 2; round++) {
             pushes(a, round, 1);
             shard.clock.advance(Duration.ofMillis(300));

@@ -124,7 +124,7 @@ final class DevicePipeline implements Runnable {
     private void checkTime(boolean idle) {
         boolean late = !idle
             && clock.nanoTime() - advancedNs > TimeUnit.MILLISECONDS.toNanos(OperationQueue.DEVICE_TIMEOUT_MS);
-        // The process could also have been stopped between the last poll and the read of the clock.
+        // Polls once more: the process may have been stopped between the last poll and the read of the clock.
         if (late && !collect()) {
             throw new DeviceException("the device " + device + " did not complete its work within "
                 + OperationQueue.DEVICE_TIMEOUT_MS / 1000 + " s", null);

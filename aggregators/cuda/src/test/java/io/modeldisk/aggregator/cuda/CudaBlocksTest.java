@@ -342,8 +342,8 @@ class CudaBlocksTest {
     }
 
     /**
-     * A clock that jumps by 30 s, as if the process was stopped for this time: during a wait of the device thread, or after this
-     * thread has polled the device and before it reads the clock.
+     * A clock that jumps by 30 s, as if the process had been stopped for this time, either during a wait of the device thread,
+     * or between its poll of the device and its read of the clock.
      */
     private static final class JumpingClock implements NanoClock {
         private final boolean whenRead;

@@ -28,7 +28,7 @@ public record Nexus(
     }
 
     /**
-     * Refuses an operation unless the user of this nexus has the right. The initiator receives the words of the exception.
+     * Throws an exception unless the user of this nexus has the right. The initiator receives the message.
      *
      * @param doing the operation, such as {@code pushing}
      */

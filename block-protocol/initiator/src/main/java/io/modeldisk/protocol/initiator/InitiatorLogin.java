@@ -149,7 +149,7 @@ final class InitiatorLogin implements InitiatorDatamover.Listener {
         try {
             words = TextParameters.parse(data).value(Key.REFUSAL);
         } catch (LoginException e) {
-            // Another target could send other data with the status.
+            // A target of another vendor can send other data here.
             words = null;
         }
         // The target may not have authenticated itself, so its words only follow the words of this initiator.

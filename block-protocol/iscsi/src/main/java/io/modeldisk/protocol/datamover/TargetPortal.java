@@ -14,7 +14,7 @@ public interface TargetPortal extends AutoCloseable {
          *
          * @param address the target's TCP address. Other datamovers also use this address to identify the target
          * @param targetName the target's iSCSI name
-         * @return the portal; null if the portal is optional and is not possible
+         * @return the portal; null if the portal is optional and cannot be opened here
          * @throws IOException if the portal cannot listen. The message contains the reason
          */
         TargetPortal open(InetSocketAddress address, String targetName) throws IOException;

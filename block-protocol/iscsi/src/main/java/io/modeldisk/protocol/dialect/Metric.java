@@ -68,7 +68,7 @@ public enum Metric {
     STATE_BYTES(Scope.SHARD, "stateBytes", Unit.BYTES, Kind.GAUGE,
         "memory of the state that the aggregator keeps for the weights"),
     MEMORY_BYTES(Scope.SHARD, "memoryBytes", Unit.BYTES, Kind.GAUGE,
-        "memory that the shard needs for its options, as `serve --dry-run` prints it"),
+        "memory that the shard needs with its options, as printed by `serve --dry-run`"),
     READERS_USED_BYTES(Scope.SHARD, "readers", "usedBytes", Unit.BYTES, Kind.GAUGE,
         "memory of the copies for readers of an earlier round"),
     READERS_LIMIT_BYTES(Scope.SHARD, "readers", "limitBytes", Unit.BYTES, Kind.GAUGE,
@@ -128,7 +128,8 @@ public enum Metric {
     LEARNER_WAITED_FOR(Scope.LEARNER, "behind", "waitedFor", Unit.NONE, Kind.FLAG,
         "whether other learners wait for this learner"),
     LEARNER_LATE_MS(Scope.LEARNER, "lateMs", Unit.MILLISECONDS, Kind.COUNTER,
-        "time for which rounds have waited for this learner after another learner had pushed them; 0 without bsp"),
+        "time from the first push of a round to the push of this learner, for rounds that it pushed last;"
+            + " 0 without bsp"),
     LEARNER_PUSHES(Scope.LEARNER, "pushes", Unit.COMMANDS, Kind.COUNTER, "pushes of the learner that were accepted"),
     LEARNER_PUSHED_BYTES(Scope.LEARNER, "pushedBytes", Unit.BYTES, Kind.COUNTER,
         "gradient bytes of the learner that were accepted"),

@@ -29,7 +29,7 @@ public final class Key {
     /** The label of the learner that opens the session; a key of modeldisk. */
     public static final String LEARNER = "X-io.modeldisk.learner";
 
-    /** The reason for which the target refuses the login of an authenticated initiator, in words; a key of modeldisk. */
+    /** The reason in words why the target refuses the login of an authenticated initiator; a key of modeldisk. */
     public static final String REFUSAL = "X-io.modeldisk.refusal";
 
     /** The authentication method CHAP. */

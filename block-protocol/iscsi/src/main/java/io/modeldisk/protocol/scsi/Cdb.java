@@ -32,7 +32,7 @@ public final class Cdb {
         return u8(at) << 8 | u8(at + 1);
     }
 
-    /** Returns the four bytes from an offset. */
+    /** Returns the four bytes at an offset as an unsigned number. */
     public long u32(int at) {
         return (long) u16(at) << 16 | u16(at + 2);
     }

@@ -98,8 +98,8 @@ public record Sense(int key, int asc, int ascq, int field, int bit, long informa
     }
 
     /**
-     * Returns the fixed-format sense data (SPC-4 4.5.3), which has {@link #ENCODED_BYTES} bytes and then the words, which are cut
-     * at {@link #MAX_ENCODED_BYTES}.
+     * Returns the fixed-format sense data (SPC-4 4.5.3): {@link #ENCODED_BYTES} bytes, followed by the words. The result is
+     * cut at {@link #MAX_ENCODED_BYTES}.
      */
     public byte[] encode() {
         byte[] text = words == null ? new byte[0] : words.getBytes(StandardCharsets.UTF_8);

@@ -55,7 +55,7 @@ final class WorkTable {
         work.begin(0);
     }
 
-    /** Completes a work request that could not be posted. */
+    /** Ends a work request that could not be posted, and frees its room in the queue. */
     void takeBack(Work work) {
         room += work.end(0);
     }

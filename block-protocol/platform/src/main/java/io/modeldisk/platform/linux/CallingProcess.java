@@ -4,20 +4,20 @@ import io.modeldisk.platform.text.PeerText;
 import java.nio.file.Path;
 
 /**
- * The process behind a call of a file system. The kernel names the thread that calls, not its process.
+ * The process that has called the file system. The kernel reports only the calling thread.
  *
  * @param id the number of the process; 0 if this process cannot see it, because it runs in another PID namespace, has exited, or
  *     belongs to another user and /proc is mounted with hidepid
  * @param start the time at which the process was started, in clock ticks after the boot of the machine. The kernel can give the
  *     number of a process to a later one, but not with the same start
- * @param name the name of the program, or an empty text; all its characters are printable
+ * @param name the name of the program, or an empty string; all its characters are printable
  */
 public record CallingProcess(long id, long start, String name) {
     /** A process that this process cannot see. */
     public static final CallingProcess UNKNOWN = new CallingProcess(0, 0, "");
 
     private static final Path PROCESSES = Path.of("/proc");
-    /** A chain of parents has an end, but a process can get another parent while the chain is read. */
+    /** Bounds the search: while it reads the chain of parents, a process can get another parent. */
     private static final int MAX_GENERATIONS = 100;
 
     /** The facts of a process in its file {@code stat} (proc(5)). */
@@ -67,7 +67,7 @@ public record CallingProcess(long id, long start, String name) {
         return id != 0;
     }
 
-    /** Returns whether the process has exited. Its children can still have its open files. */
+    /** Returns whether the process has exited. Its children can still hold its open files. */
     public boolean hasExited() {
         if (!isKnown()) {
             return false;
@@ -104,7 +104,7 @@ public record CallingProcess(long id, long start, String name) {
         return false;
     }
 
-    /** Returns the number and the program of the process, such as {@code process 4711 (python3)}. */
+    /** Returns the ID and the program of the process, such as {@code process 4711 (python3)}. */
     @Override
     public String toString() {
         return isKnown() ? "process " + id + (name.isEmpty() ? "" : " (" + name + ")") : "an unknown process";

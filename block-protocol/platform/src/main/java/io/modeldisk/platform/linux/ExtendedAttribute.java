@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 
 /**
- * An extended attribute of a file, whose value is text. Java's own view of attributes opens the file, but these methods do not.
+ * An extended attribute of a file, whose value is text. UserDefinedFileAttributeView opens the file; this class does not.
  *
  * @param file the file or directory
  * @param name the name with its namespace, such as {@code user.modeldisk.lr}

@@ -53,7 +53,7 @@ public final class SharedMemory {
     public record Mapping(MemorySegment segment, int descriptor) {}
 
     /**
-     * Marks this process with a name, which other processes can read: the name of an empty memfd in /proc/PID/fd.
+     * Marks this process with a name that other processes can read in /proc/PID/fd: the name of an empty memfd.
      *
      * @return the descriptor of the memfd, which the caller closes to remove the mark
      */

@@ -71,8 +71,8 @@ public final class Overview implements AutoCloseable {
     }
 
     /**
-     * Sets the source of a mount's status: the member {@code mount} of its status.json. The source receives the last known status
-     * of the shards.
+     * Sets the source of a mount's status: a function that returns the member {@code mount} of status.json for the last known
+     * status of the shards.
      */
     public Overview mount(UnaryOperator<JsonNode> source) {
         mount = new Latest<>("mount", clock, () -> source.apply(statusOfShards()));

@@ -10,7 +10,8 @@ import picocli.CommandLine.Option;
 /** The option for the directory with the sockets of the datamover shm. Shards and mounts have this option. */
 public final class SocketDirectory {
     @Option(names = "--shm-directory", paramLabel = "DIR",
-        description = "The directory of the shm datamover's sockets. Only this user may have access to the directory. Default: "
+        description = "The directory of the shm datamover's sockets. Other users must not be able to replace the "
+            + "sockets. Default: "
             + "/run/modeldisk for root; for other users modeldisk in XDG_RUNTIME_DIR, without that variable /tmp/modeldisk-UID.")
     private Path directory;
 
@@ -26,7 +27,7 @@ public final class SocketDirectory {
      */
     public Path existing() throws IOException {
         if (directory != null && !Files.exists(directory)) {
-            // A shard that starts later creates the directory, so this is no SettingException.
+            // Not a SettingException (exit status 2): a shard that starts later may create the directory.
             throw new IOException("--shm-directory " + directory
                 + " does not exist; give the directory that `modeldisk serve` uses, or leave the option out");
         }

@@ -32,8 +32,8 @@ public final class LogConfiguration extends AbstractConfiguration {
 
     private LogConfiguration() {
         super(null, ConfigurationSource.NULL_SOURCE);
-        // Log4j's own shutdown hook would stop the log before the hooks of the commands have ended their work, so the last lines
-        // would be lost. The log needs no stop, because each line is written at once.
+        // Log4j's own shutdown hook can run before those of the commands have finished, and the last lines would be lost.
+        // Nothing needs to be flushed at the end, because each line is written at once.
         isShutdownHookEnabled = false;
         level = level(LEVEL, Level.WARN);
         zookeeper = level(ZOOKEEPER_LEVEL, Level.ERROR);

@@ -111,8 +111,8 @@ public final class Settings implements IDefaultValueProvider {
     }
 
     /**
-     * Returns which settings have set the options that a message names, as a clause for the end of the message. Without this
-     * clause, a user would look for these options in the command line. Returns an empty text if there are no such options.
+     * Returns a clause for the end of a message, which says where the options in the message were set. Without this clause, a
+     * user would look for them on the command line. Returns an empty string if the environment and the file set none of them.
      */
     public String origins(CommandLine command, String message) {
         StringJoiner origins = new StringJoiner(", ", "; ", "").setEmptyValue("");
@@ -126,7 +126,7 @@ public final class Settings implements IDefaultValueProvider {
         return origins.toString();
     }
 
-    /** Returns which setting has the value of an option; null if there is none. */
+    /** Returns the place of the setting for an option, such as the settings file; null if the option is not set there. */
     private String origin(String key) {
         if (Processes.environment(variable(key)) != null) {
             return variable(key) + " in the environment";

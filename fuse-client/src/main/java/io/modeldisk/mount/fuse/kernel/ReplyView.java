@@ -85,8 +85,8 @@ final class ReplyView {
     }
 
     /**
-     * Writes {@code struct fuse_open_out} for a file whose content is memory. {@code backing} is the kernel's number of this
-     * memory.
+     * Writes {@code struct fuse_open_out} for a file whose content is memory. {@code backing} is the ID that the kernel has
+     * given this memory.
      */
     void openMemory(int backing) {
         open(0, KernelProtocol.OPEN_PASSTHROUGH);

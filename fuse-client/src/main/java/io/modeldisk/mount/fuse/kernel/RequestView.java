@@ -54,7 +54,7 @@ record RequestView(MemorySegment head, MemorySegment rest, long restOffset) {
         return head.get(JAVA_LONG, NODE);
     }
 
-    /** Returns the number of the thread that calls, in the PID namespace of the mount; 0 if it is in another namespace. */
+    /** Returns the ID of the calling thread in the PID namespace of the mount; 0 if that namespace does not contain it. */
     int threadId() {
         return head.get(JAVA_INT, THREAD_ID);
     }
