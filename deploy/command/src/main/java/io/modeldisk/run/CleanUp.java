@@ -7,6 +7,7 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,9 +56,15 @@ final class CleanUp {
      * @param kind learners, mounts or shards
      */
     synchronized void add(String kind, long processId) throws IOException {
-        String stat = new String(Files.readAllBytes(Path.of("/proc", Long.toString(processId), "stat")),
-            StandardCharsets.ISO_8859_1);
-        String start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_FIELD];
+        String start;
+        try {
+            String stat = new String(Files.readAllBytes(Path.of("/proc", Long.toString(processId), "stat")),
+                StandardCharsets.ISO_8859_1);
+            start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_FIELD];
+        } catch (NoSuchFileException e) {
+            // The process has ended. Processes that it has started might still be in its session.
+            start = "-";
+        }
         sessions.add(kind + " " + processId + " " + start);
         write(sessions.getLast());
     }

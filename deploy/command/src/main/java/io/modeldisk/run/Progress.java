@@ -79,7 +79,7 @@ final class Progress implements AutoCloseable {
                 reasons.add("");
             }
         }
-        reasons.removeIf(String::isEmpty);
+        reasons.removeIf(reason -> reason.isEmpty() || reason.startsWith("not known"));
         return new Sample(NanoClock.SYSTEM.nanoTime(), steps,
             reasons.isEmpty() ? last.bottleneck() : reasons.getFirst());
     }

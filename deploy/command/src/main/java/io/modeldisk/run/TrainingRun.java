@@ -6,9 +6,11 @@ import io.modeldisk.platform.threads.ThreadName;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -61,6 +63,7 @@ public final class TrainingRun {
     private final List<Learner> learners = new ArrayList<>();
     /** The exit status of the first learner that has failed; 0 if none has. */
     private int failure;
+    private boolean ready;
     private volatile boolean interrupted;
     private volatile boolean ended;
 
@@ -85,9 +88,25 @@ public final class TrainingRun {
                 + " are too many for this machine: each mount and shard needs at least 64 MiB, and there are "
                 + memory.describe());
         }
-        TrainingRun run = new TrainingRun(plan, RunDirectory.create(), RunConsole.ofThisProcess());
-        Runtime.getRuntime().addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(run::interrupt));
-        return run.runAndEnd();
+        try (FileChannel _ = plan.state() == null ? null : lock(plan.state())) {
+            TrainingRun run = new TrainingRun(plan, RunDirectory.create(), RunConsole.ofThisProcess());
+            Runtime.getRuntime().addShutdownHook(ThreadName.SHUTDOWN.builder().unstarted(run::interrupt));
+            return run.runAndEnd();
+        }
+    }
+
+    /** Locks the directory of the checkpoints for this run, until the channel is closed or the process ends. */
+    private static FileChannel lock(Path state) throws IOException {
+        Files.createDirectories(state);
+        FileChannel channel = FileChannel.open(state.resolve("run.lock"), StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE);
+        if (channel.tryLock() == null) {
+            channel.close();
+            throw new IOException(
+                "--state " + state + " is used by another run; wait until it has ended, or give another "
+                    + "directory");
+        }
+        return channel;
     }
 
     private int runAndEnd() throws IOException, InterruptedException {
@@ -98,8 +117,11 @@ public final class TrainingRun {
             return status;
         } catch (RunFailedException e) {
             console.say(e.getMessage());
-            directory.sayFailed(e.getMessage());
-            awaitLearners();
+            if (!ready) {
+                // The learners still wait, and report the reason.
+                directory.sayFailed(e.getMessage());
+                awaitLearners();
+            }
             return e.exitStatus();
         } catch (InterruptedException e) {
             // The shutdown hook, interrupt(), has already printed the reason.
@@ -153,6 +175,9 @@ public final class TrainingRun {
         startShards(source);
         startMounts();
         directory.sayReady();
+        ready = true;
+        console.say("ready: " + address() + ", mounted on " + mountDirectories().getFirst()
+            + (plan.learners() == 1 ? "" : " to mount-" + (plan.learners() - 1)));
         try (Progress progress = new Progress(mountDirectories(), console)) {
             if (known) {
                 startLearners();
@@ -179,6 +204,8 @@ public final class TrainingRun {
         while (!Files.exists(directory.model())) {
             pause();
             if (!learners.getFirst().isAlive() && !Files.exists(directory.model())) {
+                // Names the exit status of a learner that has failed.
+                checkLearners();
                 throw new RunFailedException(1,
                     "the program of rank 0 ended without a Learner(net), so the shards got no model; a "
                         + "program in another language needs --from FILE or --size BYTES");
@@ -232,12 +259,16 @@ public final class TrainingRun {
         }
     }
 
+    private String address() {
+        return "modeldisk://" + shards.stream().map(Service::address).collect(Collectors.joining(",")) + "/"
+            + plan.model();
+    }
+
     private void startMounts() throws IOException, InterruptedException {
-        String portals = shards.stream().map(Service::address).collect(Collectors.joining(","));
         for (int rank = 0; rank < plan.learners(); rank++) {
             Files.createDirectories(directory.mount(rank));
             mounts.add(Service.start(directory, "mount-" + rank, "mounts", Stream.concat(
-                Stream.of(plan.program(), "mount", "modeldisk://" + portals + "/" + plan.model(),
+                Stream.of(plan.program(), "mount", address(),
                     directory.mount(rank).toString(), "--foreground", "--learner=rank-" + rank),
                 plan.mount().stream()).toList()));
             cleanUp.add("mounts", mounts.getLast().processId());

@@ -64,5 +64,5 @@ done
 # Learners that were blocked in a call to their mount can end only now.
 end learners 20
 end shards "$((patience * 10))"
-[ "$patience" -le 20 ] || tail -qn 3 "$directory"/shard-*.log
+[ "$patience" -le 20 ] || tail -qn 3 "$directory"/shard-*.log | grep -v '^WARNING: Using incubator modules'
 rm -rf --one-file-system "$directory"

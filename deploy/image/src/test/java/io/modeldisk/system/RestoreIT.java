@@ -61,7 +61,7 @@ final class RestoreIT {
 
     @Test
     @Tag("mount")
-    void documentedCommandsRestoreTheWeightsFromTheBackup() throws Exception {
+    void documentedCommandsRestoreTheWeightsFromTheCopy() throws Exception {
         Programs.requireMounting();
         ports = Command.freePorts(DOCUMENTED_PORTS.size());
         String model = "modeldisk://127.0.0.1:" + ports.get(0) + ",127.0.0.1:" + ports.get(1) + "/digits";
@@ -93,7 +93,7 @@ final class RestoreIT {
                 continue;
             }
             if (command.contains("--shard 0/2")) {
-                // The restored weights must not contain these changes, which are made after the backup.
+                // The restored weights must not contain these changes, which are made after the copy.
                 sandbox.shell("dd if=/dev/urandom of=$1/weights bs=1M count=4 conv=notrunc,fsync", directory)
                     .succeeded();
                 sandbox.run(modeldisk("unmount", directory)).succeeded();
@@ -115,7 +115,7 @@ final class RestoreIT {
         assertThat(shards).hasSize(DOCUMENTED_PORTS.size());
         assertThat(weights(model, "restored")).isEqualTo(saved);
         assertThat(weights("modeldisk://127.0.0.1:" + ports.get(2) + "/digits-2", "other")).isEqualTo(saved);
-        assertThat(bytesOf(sandbox.path("backup/checkpoint-000001")))
+        assertThat(bytesOf(sandbox.path("copies/checkpoint-000001")))
             .as("the size of the checkpoint, for which docs/operations.md has a formula")
             .isBetween(4L * MIB, 4L * MIB + 16 * 12 + 2 * 8192);
     }

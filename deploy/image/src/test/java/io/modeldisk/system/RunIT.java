@@ -219,6 +219,23 @@ final class RunIT {
     }
 
     @Test
+    void programThatFailsAtOnceIsNamedWithItsStatus() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            run("--", "sh", "-c", "exit 3").failed(3, "ended with status 3");
+        }
+        assertNothingIsLeft();
+    }
+
+    @Test
+    void stateOfARunIsNotForAnotherOne() throws Exception {
+        Running first = training("--state", sandbox.path("state"), "--", "python3", script, FOREVER);
+        run("--state", sandbox.path("state"), "--", "python3", script, 1).failed(1, "is used by another run");
+        first.signal("TERM");
+        assertThat(first.awaitEnd()).isEqualTo(143);
+        assertNothingIsLeft();
+    }
+
+    @Test
     void secondRunContinuesFromTheState() throws Exception {
         Object[] options = {"--state", sandbox.path("state"), "--", "python3", script, 20};
         assertThat(run(options).succeeded()).contains("0: weight -20.0");

@@ -215,10 +215,14 @@ public final class ChapSecrets {
             return new Peer(secret, Set.of(Right.STATUS), List.of());
         }
         Set<Right> rights = Right.DEFAULT;
+        boolean given = false;
         List<InitiatorPattern> patterns = new ArrayList<>();
         try {
             for (int i = 3; i < words.length; i++) {
                 if (words[i].startsWith(RIGHTS)) {
+                    Arguments.require(!given,
+                        RIGHTS + " is given twice; list all rights in one, such as may=learn,raw");
+                    given = true;
                     rights = Right.parse(words[i].substring(RIGHTS.length()));
                 } else {
                     patterns.add(new InitiatorPattern(words[i]));

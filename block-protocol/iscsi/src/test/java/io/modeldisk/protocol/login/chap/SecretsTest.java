@@ -124,6 +124,7 @@ class SecretsTest {
         peer learner aVeryLongSecretOfIts zzz     | line 1: 'zzz' is not a pattern
         peer learner aVeryLongSecretOfIts may=all | line 1: may=all must be one of learn, raw, replicate, status
         peer learner aVeryLongSecretOfIts may=    | line 1: may= must be one of learn, raw, replicate, status
+        peer l aVeryLongSecretOfIts may=raw may=learn | line 1: may= is given twice; list all rights in one
         """)
     void errorMessageForAMalformedLineContainsNoSecret(String line, String message) {
         assertThatThrownBy(() -> ChapSecrets.parse(line, "test")).isInstanceOf(IllegalArgumentException.class)
