@@ -165,7 +165,7 @@ class RefusalTest(MountedTest):
             errno.EROFS: "is mounted with --read-only: mount it without",
             errno.EACCES: "run as the user who mounted it, or share the mount (--uid",
             errno.EBUSY: r"close() the other Learner, or mount the model once more",
-            errno.ETIMEDOUT: "Connection timed out; make the Learner again",
+            errno.ETIMEDOUT: "Connection timed out; create the Learner again",
         }
         for number, reason in reasons.items():
             error = OSError(number, os.strerror(number))

@@ -174,7 +174,7 @@ class RunTest(MountedTest):
         with open(reader) as text:
             said = text.read()
         os.waitpid(child, 0)
-        self.assertRegex(said, f"process {os.getpid()} is the learner of rank 0 already, and process {child} cannot be it: start more")
+        self.assertRegex(said, f"process {os.getpid()} is the learner of rank 0 already, not process {child}: start more")
 
     def test_process_that_replaces_a_dead_one_is_the_learner_of_its_rank(self):
         dead = subprocess.Popen(["true"])
