@@ -115,19 +115,25 @@ record ForwardedOptions(List<String> serve, List<String> first, List<String> mou
         }
     }
 
-    /**
-     * Returns the value of an option of the shards on the command line, or else in the settings, or else by default; null if
-     * there is none.
-     */
+    /** Returns the value of an option of each shard: of the command line, of the settings, or the default; null if none. */
     String serveValue(CommandLine run, String name) {
-        return serve.stream().filter(word -> word.startsWith(name + "=")).reduce((_, last) -> last)
+        return value(run, "serve", serve, name);
+    }
+
+    /** Returns the value of an option of each mount: of the command line, of the settings, or the default; null if none. */
+    String mountValue(CommandLine run, String name) {
+        return value(run, "mount", mount, name);
+    }
+
+    private static String value(CommandLine run, String command, List<String> given, String name) {
+        return given.stream().filter(word -> word.startsWith(name + "=")).reduce((_, last) -> last)
             .map(word -> word.substring(name.length() + 1))
-            .orElseGet(() -> setting(run, sibling(run, "serve").getCommandSpec().findOption(name)));
+            .orElseGet(() -> setting(run, sibling(run, command).getCommandSpec().findOption(name)));
     }
 
     /**
-     * Lets serve and mount check the values, so that a wrong value is refused before anything starts. Refuses settings of the
-     * options that run refuses, because the shards and mounts would use them.
+     * Checks the form of the values as serve and mount do, before anything starts. Refuses settings of the options that run
+     * refuses, because the shards and mounts would use them.
      */
     void check(CommandLine run, List<String> ofServe, List<String> ofMount) {
         for (Entry<String, List<String>> each : Map.of("serve", ofServe, "mount", ofMount).entrySet()) {

@@ -2,9 +2,17 @@ package io.modeldisk.command;
 
 import io.modeldisk.aggregator.Aggregators;
 import io.modeldisk.doctor.Doctor;
+import io.modeldisk.mount.exchange.ExchangeScheme;
+import io.modeldisk.mount.exchange.OnRollback;
+import io.modeldisk.mount.scheduling.PullPolicy;
 import io.modeldisk.platform.linux.Processes;
+import io.modeldisk.platform.text.EnumNames;
+import io.modeldisk.protocol.dialect.ConsistencyMode;
+import io.modeldisk.protocol.dialect.ValueType;
+import io.modeldisk.protocol.initiator.Route;
 import io.modeldisk.run.RunPlan;
 import io.modeldisk.run.TrainingRun;
+import io.modeldisk.server.consistency.NonFinite;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -100,12 +108,25 @@ final class RunCommand implements Callable<Integer> {
         String model = Objects.requireNonNullElse(options.serveValue(line, "--model"), "model");
         List<String> serve = new ArrayList<>(options.serve());
         serve.removeIf(word -> word.startsWith("--model="));
-        Aggregators.parse(options.serveValue(line, "--aggregator"));
+        checkNames(options);
         options.check(line, Stream.concat(serve.stream(), Stream.of("--model=" + model)).toList(),
             Stream.concat(options.mount().stream(), Stream.of("modeldisk://127.0.0.1/" + model, "/")).toList());
         return new RunPlan(System.getProperty("modeldisk.command"), learners, shards, elastic, keep,
             state == null ? null : state.toAbsolutePath(), model, modelGiven, serve, options.first(), options.mount(),
             command);
+    }
+
+    /** Checks the names that serve and mount check only when they start, so that a mistake is refused before the training. */
+    private void checkNames(ForwardedOptions options) {
+        CommandLine line = spec.commandLine();
+        Aggregators.parse(options.serveValue(line, "--aggregator"));
+        ConsistencyMode.parse(options.serveValue(line, "--consistency"));
+        NonFinite.parse(options.serveValue(line, "--non-finite"));
+        EnumNames.parse(ExchangeScheme.class, "exchange", options.mountValue(line, "--exchange"));
+        EnumNames.parse(PullPolicy.class, "pull", options.mountValue(line, "--pull"));
+        EnumNames.parse(OnRollback.class, "onRollback", options.mountValue(line, "--on-rollback"));
+        EnumNames.parse(Route.Preference.class, "datamover", options.mountValue(line, "--datamover"));
+        ValueType.parse(options.mountValue(line, "--dtype"));
     }
 
     private static boolean exists(String program) {

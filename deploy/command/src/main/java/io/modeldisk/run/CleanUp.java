@@ -1,5 +1,6 @@
 package io.modeldisk.run;
 
+import io.modeldisk.platform.linux.CallingProcess;
 import io.modeldisk.platform.time.FutureWait;
 import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
@@ -7,8 +8,6 @@ import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,8 +20,6 @@ final class CleanUp {
     private static final String SCRIPT = "clean-up.sh";
     /** The time for everything but the shards, on a busy machine. */
     private static final Duration MARGIN = Duration.ofMinutes(2);
-    /** The place of the start time in a line of /proc/PID/stat, after the name in parentheses. */
-    private static final int START_FIELD = 19;
 
     private final RunDirectory directory;
     private final Duration patience;
@@ -56,15 +53,8 @@ final class CleanUp {
      * @param kind learners, mounts or shards
      */
     synchronized void add(String kind, long processId) throws IOException {
-        String start;
-        try {
-            String stat = new String(Files.readAllBytes(Path.of("/proc", Long.toString(processId), "stat")),
-                StandardCharsets.ISO_8859_1);
-            start = stat.substring(stat.lastIndexOf(')') + 2).split(" ")[START_FIELD];
-        } catch (NoSuchFileException e) {
-            // The process has ended. Processes that it has started might still be in its session.
-            start = "-";
-        }
+        // The start is 0 if the process has ended. Processes that it has started might still be in its session.
+        long start = CallingProcess.ofThread(processId).start();
         sessions.add(kind + " " + processId + " " + start);
         write(sessions.getLast());
     }

@@ -106,7 +106,7 @@ final class Learner {
         try (InputStream buffered = new BufferedInputStream(input)) {
             for (int next = buffered.read(); next >= 0; next = buffered.read()) {
                 if (returned && next != '\n') {
-                    // The next text replaces this one, for example that of a progress bar. One of them a second is enough.
+                    // The program rewrites its line, as a progress bar does. At most one version a second is shown.
                     long nowNs = NanoClock.SYSTEM.nanoTime();
                     if (length > 0 && nowNs - shownNs > REPLACED_LINES_NS) {
                         console.write(stream, prefix, line, length);

@@ -11,12 +11,14 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.apache.logging.log4j.LogManager;
+import org.apache.logging.log4j.Logger;
 
-/** Reads the state of the mounts each second, and shows how fast the learners make steps. Thread-safe. */
+/** Reads the state of the mounts each second, and shows how many steps a second the learners make. Used by one thread. */
 final class Progress implements AutoCloseable {
+    private static final Logger LOG = LogManager.getLogger(Progress.class);
     private static final Duration PERIOD = Duration.ofSeconds(1);
     /** Without a terminal, a line shows the progress once in this number of periods. */
     private static final int PERIODS_OF_A_LINE = 30;
@@ -67,21 +69,20 @@ final class Progress implements AutoCloseable {
     }
 
     private Sample sample() {
-        List<String> reasons = new ArrayList<>();
         long steps = last.steps();
+        String bottleneck = "";
         for (Path mount : mounts) {
             try {
                 JsonNode status = JSON.readTree(Files.readString(mount.resolve("status.json"))).path("mount");
                 steps = Math.max(steps, status.path("iterations").asLong());
-                reasons.add(status.path("bottleneck").asText());
+                String reason = status.path("bottleneck").asText();
+                bottleneck = bottleneck.isEmpty() && !reason.startsWith("not known") ? reason : bottleneck;
             } catch (IOException e) {
-                // The learner has ended, and its mount might be gone.
-                reasons.add("");
+                // The learner has ended, and its mount might be gone, so the other mounts count.
+                LOG.debug("the status of {} cannot be read: {}", mount, e.toString());
             }
         }
-        reasons.removeIf(reason -> reason.isEmpty() || reason.startsWith("not known"));
-        return new Sample(NanoClock.SYSTEM.nanoTime(), steps,
-            reasons.isEmpty() ? last.bottleneck() : reasons.getFirst());
+        return new Sample(NanoClock.SYSTEM.nanoTime(), steps, bottleneck.isEmpty() ? last.bottleneck() : bottleneck);
     }
 
     private static String rate(Sample from, Sample to) {

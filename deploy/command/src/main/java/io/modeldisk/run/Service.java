@@ -1,9 +1,11 @@
 package io.modeldisk.run;
 
+import io.modeldisk.platform.time.NanoClock;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -20,6 +22,7 @@ final class Service {
     private final Path output;
     private final Path log;
     private final Process process;
+    private final long beganNs = NanoClock.SYSTEM.nanoTime();
     /** The address in the ready line of a shard; null for a mount, and before the process is ready. */
     private String address;
     private boolean ready;
@@ -68,6 +71,11 @@ final class Service {
 
     boolean isAlive() {
         return process.isAlive();
+    }
+
+    /** Returns whether the process was started less than this time ago. */
+    boolean isYoungerThan(Duration age) {
+        return NanoClock.SYSTEM.nanoTime() - beganNs < age.toNanos();
     }
 
     /** Returns the status with which the process has exited. */

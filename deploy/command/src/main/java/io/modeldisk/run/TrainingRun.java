@@ -56,8 +56,7 @@ public final class TrainingRun {
     private final CleanUp cleanUp;
     private final NanoClock clock = NanoClock.SYSTEM;
     private final List<Service> shards = new ArrayList<>();
-    private final List<Long> shardsBeganNs = new ArrayList<>();
-    /** The options of each shard. They contain the port as soon as the shard is ready. */
+    /** The command of each shard, without its address. */
     private final List<List<String>> shardCommands = new ArrayList<>();
     private final List<Service> mounts = new ArrayList<>();
     private final List<Learner> learners = new ArrayList<>();
@@ -164,6 +163,9 @@ public final class TrainingRun {
     private int train() throws IOException, InterruptedException {
         Path saved = plan.state() == null ? null : plan.state().resolve("model.safetensors");
         boolean known = plan.modelGiven() || saved != null && Files.exists(saved);
+        for (Path mount : mountDirectories()) {
+            Files.createDirectory(mount);
+        }
         List<String> source = List.of();
         if (!known) {
             startLearners();
@@ -192,7 +194,6 @@ public final class TrainingRun {
 
     private void startLearners() throws IOException {
         for (int rank = 0; rank < plan.learners(); rank++) {
-            Files.createDirectories(directory.mount(rank));
             learners.add(Learner.start(plan, rank, directory, console));
             cleanUp.add("learners", learners.getLast().processId());
         }
@@ -221,7 +222,6 @@ public final class TrainingRun {
 
     /** Copies the initial weights of rank 0 to the state directory, for later runs with this directory. */
     private Path save(Path saved) throws IOException {
-        Files.createDirectories(plan.state());
         Path part = saved.resolveSibling(saved.getFileName() + ".part");
         Files.copy(directory.model(), part, StandardCopyOption.REPLACE_EXISTING);
         return Files.move(part, saved, StandardCopyOption.ATOMIC_MOVE);
@@ -252,10 +252,8 @@ public final class TrainingRun {
         cleanUp.add("shards", shard.processId());
         if (number == shards.size()) {
             shards.add(shard);
-            shardsBeganNs.add(clock.nanoTime());
         } else {
             shards.set(number, shard);
-            shardsBeganNs.set(number, clock.nanoTime());
         }
     }
 
@@ -266,7 +264,6 @@ public final class TrainingRun {
 
     private void startMounts() throws IOException, InterruptedException {
         for (int rank = 0; rank < plan.learners(); rank++) {
-            Files.createDirectories(directory.mount(rank));
             mounts.add(Service.start(directory, "mount-" + rank, "mounts", Stream.concat(
                 Stream.of(plan.program(), "mount", address(),
                     directory.mount(rank).toString(), "--foreground", "--learner=rank-" + rank),
@@ -333,8 +330,7 @@ public final class TrainingRun {
         if (shard.isAlive()) {
             return;
         }
-        long lifeNs = clock.nanoTime() - shardsBeganNs.get(number);
-        if (plan.state() == null || !shard.isReady() || lifeNs < SHORT_LIFE.toNanos()) {
+        if (plan.state() == null || !shard.isReady() || shard.isYoungerThan(SHORT_LIFE)) {
             throw ended(shard);
         }
         console.say(

@@ -62,6 +62,9 @@ final class ExitStatusIT {
         2 | run --learners 2 -- missing-program
         2 | run --learners 2 --listen 127.0.0.1:0 -- true
         2 | run --learners 2 --aggregator magic -- true
+        2 | run --learners 2 --consistency ssp -- true
+        2 | run --learners 2 --exchange overlp -- true
+        2 | run --learners 2 --datamover tcp,iser -- true
         2 | run --learners 2 --lease soon -- true
         2 | MODELDISK_CONFIG=UNKNOWN serve --model m --size 1MiB
         2 | MODELDISK_CONFIG=missing.properties serve --model m --size 1MiB

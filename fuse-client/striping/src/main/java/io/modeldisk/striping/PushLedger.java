@@ -449,9 +449,9 @@ final class PushLedger {
     }
 
     /**
-     * Records that a later process than that of the image was killed: it might have pushed any part of the gradient in progress,
-     * which this process pushes again. If the image has no gradient in progress, this is the next gradient. A block keeps its
-     * round if the image has pushes of this gradient for it. Must be called after {@link #resume}.
+     * Records that a process has continued from the image and was then killed. It might have pushed any part of the gradient in
+     * progress, so this process pushes that gradient again. If the image has no gradient in progress, this is the next gradient.
+     * A block keeps its round if the image has pushes of this gradient for it. Must be called after {@link #resume}.
      */
     synchronized void repeatCurrentRound() {
         long current = Long.MAX_VALUE;
